@@ -1,0 +1,1 @@
+"""Adapters of the Model port, one file per technology."""

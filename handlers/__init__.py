@@ -1,0 +1,1 @@
+"""The edge: one file per function; wiring.py is the only composition root."""

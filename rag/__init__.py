@@ -1,0 +1,1 @@
+"""The enterprise knowledge base: load, chunk, index, search."""
