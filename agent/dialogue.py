@@ -76,12 +76,17 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """One question to a model. `system` and `tools` are the stable prefix of a session."""
+    """One question to a model. `system` and `tools` are the stable prefix of a session.
+
+    `answer_now` asks for words instead of further tool calls; the tools stay in the request, since
+    the conversation names them.
+    """
 
     system: str
     tools: tuple[ToolSpec, ...]
     messages: tuple[Message, ...]
     max_tokens: int = 4096
+    answer_now: bool = False
 
 
 @dataclass(frozen=True, slots=True)

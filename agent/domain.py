@@ -169,7 +169,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a turn ended with. `text` is the model's markdown with resolved [src:id] markers only."""
+    """What a turn ended with. `text` is the model's markdown with resolved markers only."""
 
     text: str
     citations: tuple[Citation, ...]

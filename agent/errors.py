@@ -1,19 +1,19 @@
 """The error tree: what went wrong decides who hears of it.
 
-    PlumblineError
-    ├── Retryable            try again; nobody needs to know yet
-    │   ├── RateLimited      the other side named a pause
-    │   ├── Unavailable      time-out, connection lost, 5xx
-    │   └── ConditionFailed  somebody else wrote first: read again and decide anew
-    ├── ForModel             the model hears it as a tool result and acts on it
-    │   ├── BadArguments     the call does not fit the tool's schema
-    │   ├── ToolFailed       the tool ran and failed for good
-    │   └── ToolTimedOut     the call had no answer within its limit; it is not tried again
-    └── ForPerson            the person hears it, with a code and a next step
-        ├── Misconfigured    an operator has to act
-        ├── PlatformRefused  the chat platform said no for good
-        ├── ModelRefused     the model declined the content
-        └── ModelFailed      the model gave nothing that can be shown
+PlumblineError
+├── Retryable            try again; nobody needs to know yet
+│   ├── RateLimited      the other side named a pause
+│   ├── Unavailable      time-out, connection lost, 5xx
+│   └── ConditionFailed  somebody else wrote first: read again and decide anew
+├── ForModel             the model hears it as a tool result and acts on it
+│   ├── BadArguments     the call does not fit the tool's schema
+│   ├── ToolFailed       the tool ran and failed for good
+│   └── ToolTimedOut     the call had no answer within its limit; it is not tried again
+└── ForPerson            the person hears it, with a code and a next step
+    ├── Misconfigured    an operator has to act
+    ├── PlatformRefused  the chat platform said no for good
+    ├── ModelRefused     the model declined the content
+    └── ModelFailed      the model gave nothing that can be shown
 """
 
 from __future__ import annotations

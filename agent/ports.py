@@ -1,4 +1,4 @@
-"""The ports: what the core asks of the world. Adapters stand in stores/, models/ and connectors/."""
+"""The ports: what the core asks of the world; adapters stand in stores/, models/, connectors/."""
 
 from __future__ import annotations
 
@@ -145,9 +145,7 @@ class Table(Protocol):
 
     async def put_if(self, item: Item, when: Sequence[Condition]) -> None: ...
 
-    async def update_if(
-        self, key: Key, change: Change, when: Sequence[Condition] = ()
-    ) -> Item: ...
+    async def update_if(self, key: Key, change: Change, when: Sequence[Condition] = ()) -> Item: ...
 
     async def delete_if(self, key: Key, when: Sequence[Condition] = ()) -> None: ...
 
