@@ -1,0 +1,238 @@
+"""The paced stream of one answer: many small changes in, few whole frames out.
+
+A turn reports what it knows (progress, text, sources); one writer shows the latest frame and never
+two at once, no faster than the platform allows. What is shown in between may be skipped; the last
+frame is sent until it is delivered or its time is up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Final, Self
+
+from agent import phrases
+from agent.domain import Language, Source
+from agent.errors import PlumblineError, RateLimited, Retryable
+from agent.ports import AnswerMessage, Clock, Frame
+
+log = logging.getLogger(__name__)
+
+FLOOR: Final = 0.05
+"""The least pace in seconds between two intermediate frames, whatever the message allows."""
+SLOWEST: Final = 10.0
+"""The pace is not doubled beyond this many seconds."""
+QUIET: Final = 10.0
+"""After this many seconds without a show the progress line is repeated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pacing:
+    """How long the last frame is tried for, and its first pause; both in seconds."""
+
+    limit: float = 120.0
+    first_pause: float = 0.5
+
+
+class AnswerStream:
+    """One answer on its way to the person; an async context manager used by one turn.
+
+    Args:
+        message: the message of the Chat port that is edited in place.
+        clock: time.
+        turn: the turn's id; it stands in every frame.
+        language: the person's language.
+        pacing: the limits of the last frame.
+
+    `progress`, `delta`, `replace` and `sources` only note the change and return at once. `finish`
+    sends the last frame. Leaving the context stops the writer; nothing runs on after it.
+    """
+
+    def __init__(
+        self,
+        message: AnswerMessage,
+        clock: Clock,
+        *,
+        turn: str,
+        language: Language,
+        pacing: Pacing | None = None,
+    ) -> None:
+        self._message = message
+        self._clock = clock
+        self._turn = turn
+        self._language: Language = language
+        self._pacing = pacing or Pacing()
+        self._pieces: list[str] = []
+        self._progress = ""
+        self._sources: Mapping[str, Source] | None = None
+        self._changed = asyncio.Event()
+        self._showing = False
+        self._closing = False
+        self._finished = False
+        self._slow_down = 1.0
+        self._begun = clock.monotonic()
+        self._last_call = self._begun
+        self._not_before = self._begun
+        self._group = asyncio.TaskGroup()
+        self._tasks: tuple[asyncio.Task[None], ...] = ()
+
+    async def __aenter__(self) -> Self:
+        await self._group.__aenter__()
+        self._tasks = (
+            self._group.create_task(self._write()),
+            self._group.create_task(self._keep_alive()),
+        )
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for task in self._tasks:
+            task.cancel()
+        # The body's own error goes on as it is; only a cancellation is the group's business.
+        if isinstance(error, asyncio.CancelledError):
+            await self._group.__aexit__(kind, error, trace)
+        else:
+            await self._group.__aexit__(None, None, None)
+
+    @property
+    def text(self) -> str:
+        """The whole text so far: the model's markdown with its markers."""
+        if len(self._pieces) > 1:
+            self._pieces = ["".join(self._pieces)]
+        return self._pieces[0] if self._pieces else ""
+
+    @property
+    def handle(self) -> str:
+        """What a successor needs to go on with the message; "" before anything was posted."""
+        return self._message.handle
+
+    def progress(self, line: str) -> None:
+        """Show one line in plain words under the text; "" takes it away."""
+        if line != self._progress:
+            self._progress = line
+            self._changed.set()
+
+    def delta(self, text: str) -> None:
+        """Add words to the text. The progress line goes: the words themselves show progress."""
+        self._pieces.append(text)
+        self._progress = ""
+        self._changed.set()
+
+    def replace(self, text: str) -> None:
+        """Put another text in place of all words so far ("" drops provisional words)."""
+        self._pieces = [text]
+        self._changed.set()
+
+    def sources(self, table: Mapping[str, Source]) -> None:
+        """Say what the markers in the text may mean; the mapping may go on growing."""
+        self._sources = table
+
+    async def finish(
+        self,
+        text: str | None = None,
+        *,
+        notice: str = "",
+        sources: Mapping[str, Source] | None = None,
+    ) -> None:
+        """Send the last frame: the whole text (None: as streamed), the notice, the source list.
+
+        Raises:
+            PlatformRefused: the platform takes the answer in no form.
+            RateLimited, Unavailable: not delivered within the limit.
+            RuntimeError: the stream was already finished.
+        """
+        if self._finished:
+            raise RuntimeError("finish was called twice")
+        self._finished = True
+        await self._stop_writer()
+        frame = Frame(
+            turn=self._turn,
+            language=self._language,
+            text=self.text if text is None else text,
+            notice=notice,
+            sources=self._sources if sources is None else sources,
+            done=True,
+        )
+        await self._deliver(frame)
+
+    # --- the last frame ----------------------------------------------------------------------
+
+    async def _stop_writer(self) -> None:
+        """Let a show in flight end; a writer that only waits is stopped at once."""
+        self._closing = True
+        writer, keeper = self._tasks
+        keeper.cancel()
+        if not self._showing:
+            writer.cancel()
+        await asyncio.wait(self._tasks)
+
+    async def _deliver(self, frame: Frame) -> None:
+        deadline = self._clock.monotonic() + self._pacing.limit
+        pause = self._pacing.first_pause
+        await self._wait_until(max(self._not_before, self._next_slot(0.0)))
+        while True:
+            try:
+                await self._message.finish(frame)
+            except Retryable as error:
+                wait = error.retry_after if isinstance(error, RateLimited) else pause
+                pause = min(pause * 2, SLOWEST)
+                if self._clock.monotonic() + wait > deadline:
+                    raise
+                log.info("last frame refused for now: %s", error.code)
+                await self._clock.sleep(wait)
+            else:
+                return
+
+    # --- intermediate frames -----------------------------------------------------------------
+
+    def _next_slot(self, floor: float) -> float:
+        pace = max(self._message.pace, floor) * self._slow_down
+        first = self._last_call == self._begun
+        return self._begun if first else self._last_call + min(pace, max(SLOWEST, pace and floor))
+
+    async def _wait_until(self, moment: float) -> None:
+        wait = moment - self._clock.monotonic()
+        if wait > 0:
+            await self._clock.sleep(wait)
+
+    async def _write(self) -> None:
+        while not self._closing:
+            await self._changed.wait()
+            await self._wait_until(max(self._not_before, self._next_slot(FLOOR)))
+            self._changed.clear()
+            await self._show(self._progress)
+
+    async def _keep_alive(self) -> None:
+        while True:
+            await self._clock.sleep(self._last_call + QUIET - self._clock.monotonic())
+            now = self._clock.monotonic()
+            if now - self._last_call >= QUIET:
+                self._changed.set()
+
+    async def _show(self, progress: str) -> None:
+        frame = Frame(
+            turn=self._turn,
+            language=self._language,
+            text=self.text,
+            progress=progress,
+            sources=self._sources,
+        )
+        self._showing = True
+        try:
+            await self._message.show(frame)
+        except RateLimited as error:
+            self._slow_down *= 2
+            self._not_before = self._clock.monotonic() + error.retry_after
+            log.info("frame skipped: %s", error.code)
+        except PlumblineError as error:
+            log.info("frame skipped: %s", error.code)
+        finally:
+            self._showing = False
+            self._last_call = self._clock.monotonic()
