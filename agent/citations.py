@@ -1,0 +1,83 @@
+"""Which sources a turn may cite, and how its evidence is shown to the model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from xml.sax.saxutils import quoteattr
+
+from agent.domain import Citation, Passage, Source
+from agent.markup import cited
+from agent.ports import ToolResult
+
+NOTHING_FOUND = "No passages found."
+
+_CLOSING = re.compile(r"</(?=passage)", re.IGNORECASE)
+_BROKEN_UP = "<\u200b/"
+"""A passage's own text can not close the element that it stands in."""
+
+
+class SourceCollector:
+    """The sources that this turn's tools have shown: one entry per thing, whoever found it.
+
+    A source that comes again through another tool or query variant keeps its entry; its readers
+    become those who may read every passage that was shown, so the entry never widens.
+    """
+
+    __slots__ = ("_table",)
+
+    def __init__(self) -> None:
+        self._table: dict[str, Source] = {}
+
+    @property
+    def table(self) -> Mapping[str, Source]:
+        """Source id to source, in order of first appearance."""
+        return self._table
+
+    def add(self, passages: Iterable[Passage]) -> None:
+        """Enter the sources of these passages."""
+        for p in passages:
+            known = self._table.get(p.source)
+            if known is None:
+                self._table[p.source] = Source(
+                    p.source, p.title, p.url, p.kind, p.updated, p.status, p.readers, p.private
+                )
+            elif known.readers != p.readers or p.private and not known.private:
+                self._table[p.source] = Source(
+                    known.source,
+                    known.title,
+                    known.url,
+                    known.kind,
+                    known.updated,
+                    known.status,
+                    known.readers & p.readers,
+                    known.private or p.private,
+                )
+
+    def resolve(self, text: str) -> tuple[str, tuple[Citation, ...]]:
+        """The text with markers of known sources only, and their citations, numbered from 1."""
+        clean, order = cited(text, self._table)
+        return clean, tuple(Citation(n, self._table[s]) for n, s in enumerate(order, start=1))
+
+
+def present(result: ToolResult) -> str:
+    """A tool's result as the model reads it: the note, then each passage in its own element."""
+    parts = [result.note] if result.note else []
+    parts += [_passage(p) for p in result.passages]
+    return "\n\n".join(parts) or NOTHING_FOUND
+
+
+def _passage(p: Passage) -> str:
+    attributes = {
+        "src": p.source,
+        "title": p.title,
+        "kind": p.kind,
+        "place": p.place,
+        "updated": p.updated,
+        "version": p.version,
+        "status": p.status,
+        "score": f"{p.score:.2f}",
+    }
+    shown = " ".join(f"{k}={quoteattr(v)}" for k, v in attributes.items() if v)
+    text = _CLOSING.sub(_BROKEN_UP, p.text)
+    return f"<passage {shown}>\n{text}\n</passage>"

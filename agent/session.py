@@ -1,0 +1,59 @@
+"""What the model hears of a thread: its earlier turns, then the question with its context."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from functools import lru_cache
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from agent.dialogue import Message, Text
+from agent.domain import Question
+from agent.durable.snapshot import Exchange
+
+CLEAR_WORDS = frozenset({"new", "/new", "新话题", "/新话题"})
+"""A message of just this word forgets the thread's history."""
+
+_MARKERS = re.compile(r"\s*\[src:[^\]\n]*\]|^\s*\[no-answer\]\s*")
+_NOT_IN_A_NAME = re.compile(r"[<>\x00-\x1f]+")
+_DEFAULT_ZONE = "UTC"
+
+
+def clears(question: Question) -> bool:
+    """Whether the question is the command to forget what came before."""
+    return question.text.strip().casefold() in CLEAR_WORDS
+
+
+def conversation(exchanges: tuple[Exchange, ...], question: str) -> tuple[Message, ...]:
+    """The messages of a turn's first request.
+
+    Earlier answers come without their markers: a source may be cited only when this turn's tools
+    have shown it to this asker.
+    """
+    messages: list[Message] = []
+    for exchange in exchanges:
+        messages.append(Message("user", (Text(exchange.question),)))
+        messages.append(Message("assistant", (Text(_MARKERS.sub("", exchange.answer)),)))
+    messages.append(Message("user", (Text(question),)))
+    return tuple(messages)
+
+
+def with_context(question: Question, default_zone: str) -> str:
+    """The question as the model reads it: date, time zone and name stand before the words.
+
+    They are part of the message, not of the policy, so that the prompt's prefix stays the same from
+    turn to turn and can be cached; the date is the question's own, so a later turn repeats it.
+    """
+    zone = _zone(question.time_zone or default_zone)
+    asked = datetime.fromtimestamp(question.asked_at, zone)
+    name = _NOT_IN_A_NAME.sub(" ", question.asker.name).strip()
+    who = f" Asker: {name}." if name else ""
+    return f"<context>Asked on {asked:%Y-%m-%d (%A) %H:%M} {zone.key}.{who}</context>\n\n{question.text}"
+
+
+@lru_cache(maxsize=64)
+def _zone(name: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError):
+        return ZoneInfo(_DEFAULT_ZONE)
