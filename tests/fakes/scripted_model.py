@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agent.dialogue import (
@@ -74,7 +74,7 @@ class ScriptedModel:
         """One hash for each prompt that came in."""
         return tuple(hashlib.sha256(prompt_bytes(r)).hexdigest() for r in self.requests)
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         self.requests.append(request)
         self.open += 1
         try:
