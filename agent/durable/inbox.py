@@ -1,0 +1,195 @@
+"""The inbox: takes each message in once, keeps their order, begins turns and ends them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from agent.domain import Question
+from agent.durable import keys
+from agent.durable.lock import Lease, release_write
+from agent.durable.records import (
+    OPEN_STATES,
+    State,
+    TurnRecord,
+    Versions,
+    new_item,
+    versions_to_json,
+)
+from agent.errors import ConditionFailed, Unavailable
+from agent.ports import (
+    Absent,
+    AnyOf,
+    Change,
+    Clock,
+    Compare,
+    Condition,
+    Delete,
+    Exists,
+    Key,
+    Put,
+    Table,
+    Update,
+    Write,
+)
+
+UNRUNG_AFTER = 60.0
+"""Seconds after which the sweeper rings for a turn whose ring was not noted."""
+
+_STILL_OPEN = AnyOf(tuple(Compare("state", "=", state) for state in OPEN_STATES))
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A message in the inbox; `fresh` is False when it was there before."""
+
+    session: str
+    turn: str
+    order: str
+    fresh: bool
+
+
+async def accept(table: Table, clock: Clock, question: Question, event: str) -> Accepted:
+    """Take a message in: one transaction, whether it is new or delivered again.
+
+    Args:
+        table: Where the inbox stands.
+        clock: Gives the time of receipt.
+        question: The message; its identity makes the turn.
+        event: The platform's id of the event that brought it.
+
+    Raises:
+        Unavailable: the table gave no answer; the platform has to deliver again.
+    """
+    asker, chat = question.asker, question.chat
+    now = clock.now()
+    record = TurnRecord(
+        session=keys.session_id(asker, chat),
+        turn=keys.turn_id(asker.app, chat.chat, chat.message),
+        order=keys.order(question.asked_at),
+        question=question,
+        event=event,
+        received_at=now,
+    )
+    marker = new_item(record.marker, "marker", record.org, now)
+    marker["due_pk"], marker["due_sk"] = keys.due(record.turn, now + UNRUNG_AFTER)
+    try:
+        await table.transact((Put(record.to_item(), (Absent(),)), Put(marker)))
+    except ConditionFailed:
+        return Accepted(record.session, record.turn, record.order, fresh=False)
+    return Accepted(record.session, record.turn, record.order, fresh=True)
+
+
+async def mark_rung(table: Table, accepted: Accepted) -> None:
+    """Note that the doorbell was rung, so that the sweeper does not ring again."""
+    key = keys.marker(accepted.session, accepted.order, accepted.turn)
+    try:
+        await table.update_if(key, Change(remove=("due_pk", "due_sk")), (Exists(),))
+    except ConditionFailed:
+        return  # the turn has ended already, and its marker with it
+
+
+async def oldest_pending(table: Table, session: str) -> TurnRecord | None:
+    """The session's next turn in the order of the messages, None when nothing waits.
+
+    A marker whose turn was erased is taken away.
+    """
+    while True:
+        page = await table.query(keys.session(session), keys.PENDING, limit=1)
+        if not page.items:
+            return None
+        place, turn = str(page.items[0]["sk"]).removeprefix(keys.PENDING).split("#")
+        item = await table.get(keys.turn(session, place, turn))
+        if item is not None:
+            return TurnRecord.from_item(item)
+        await table.delete_if(keys.marker(session, place, turn))
+
+
+async def place_in_queue(table: Table, accepted: Accepted) -> int:
+    """How many turns of the session come before this one; 0 when it is next or has ended."""
+    own = keys.marker(accepted.session, accepted.order, accepted.turn)
+    before = 0
+    after: Key | None = None
+    while True:
+        page = await table.query(own.pk, keys.PENDING, after=after)
+        for item in page.items:
+            if str(item["sk"]) >= own.sk:
+                return before if item["sk"] == own.sk else 0
+            before += 1
+        after = page.after
+        if after is None:
+            return 0
+
+
+async def start(
+    table: Table,
+    clock: Clock,
+    record: TurnRecord,
+    fence: int,
+    versions: Versions = Versions(),  # noqa: B008  # a frozen value
+) -> TurnRecord:
+    """Begin the turn, or begin it anew after a crash, under the lease with this fence.
+
+    Repeating it after a lost answer counts no further attempt.
+
+    Raises:
+        ConditionFailed: a later holder has it, or it has ended.
+    """
+    started = replace(
+        record, state="RUNNING", fence=fence, attempt=record.attempt + 1, versions=versions
+    )
+    change = Change(
+        set={
+            "state": started.state,
+            "fence": fence,
+            "attempt": started.attempt,
+            "versions": versions_to_json(versions),
+            "started_at": clock.now(),
+        }
+    )
+    await table.update_if(record.key, change, (_not_later_than(fence), _STILL_OPEN))
+    return started
+
+
+async def finish(
+    table: Table,
+    clock: Clock,
+    record: TurnRecord,
+    lease: Lease,
+    state: State,
+    *,
+    answer: Put | None = None,
+    snapshot: Put | None = None,
+) -> TurnRecord:
+    """End the turn and give the lock back: all in one transaction, or nothing.
+
+    Args:
+        table: Where it all stands.
+        clock: Gives the time of the end.
+        record: The running turn.
+        lease: The lease it runs under.
+        state: How it ended.
+        answer: What agent/durable/answers.py sealed.
+        snapshot: What agent/durable/snapshot.py prepared.
+
+    Raises:
+        ConditionFailed: the lease was lost, the turn has ended, or the snapshot was changed.
+        Unavailable: no answer, and a look at the turn shows that it did not end.
+    """
+    change = Change(set={"state": state, "finished_at": clock.now(), "fence": lease.fence})
+    writes: list[Write] = [
+        Update(record.key, change, (_not_later_than(lease.fence), _STILL_OPEN)),
+        Delete(record.marker),
+        release_write(clock, lease),
+        *(put for put in (answer, snapshot) if put is not None),
+    ]
+    try:
+        await table.transact(writes)
+    except (ConditionFailed, Unavailable):
+        item = await table.get(record.key)
+        if item is None or (item["state"], item["fence"]) != (state, lease.fence):
+            raise
+    return replace(record, state=state, fence=lease.fence)
+
+
+def _not_later_than(fence: int) -> Condition:
+    return Compare("fence", "<=", fence)

@@ -1,0 +1,97 @@
+"""What a session remembers: its last exchanges as they were posted, under an optimistic version."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass, replace
+from typing import cast
+
+from agent.domain import Json
+from agent.durable import keys
+from agent.durable.records import check_format, new_item, number_of, packed, unpacked
+from agent.ports import Absent, Compare, Condition, Put, Table
+
+KEPT_EXCHANGES = 20
+MAX_BYTES = 300 * 1024
+"""The compressed text stays below DynamoDB's 400 KB for an item, with room for the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One question and its answer, as both stood in the chat.
+
+    `message` is the question's message id, `asker` a principal, `at` seconds since the epoch.
+    """
+
+    message: str
+    asker: str
+    question: str
+    answer: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A session's memory, oldest exchange first. `version` is what was read, 0 for none yet."""
+
+    exchanges: tuple[Exchange, ...] = ()
+    version: int = 0
+
+    def after(self, exchange: Exchange) -> Snapshot:
+        """With one more exchange; the oldest beyond KEPT_EXCHANGES are forgotten."""
+        return replace(self, exchanges=(*self.exchanges, exchange)[-KEPT_EXCHANGES:])
+
+    def cleared(self) -> Snapshot:
+        """With nothing remembered."""
+        return replace(self, exchanges=())
+
+
+async def load(table: Table, session: str) -> Snapshot:
+    """The session's memory; empty when there is none.
+
+    Raises:
+        UnknownFormat: it was written in a format that is not read any more.
+    """
+    item = await table.get(keys.snapshot(session))
+    if item is None:
+        return Snapshot()
+    check_format(item, "snapshot")
+    return Snapshot(_unpacked(cast(bytes, item["data"])), number_of(item, "version"))
+
+
+def save(snapshot: Snapshot, session: str, org: str, fence: int, now: float) -> Put:
+    """The write that stores a memory, for the transaction at the end of the turn.
+
+    It is refused when another turn has saved since this one read, or under a later fence. Above
+    MAX_BYTES the oldest exchanges are forgotten.
+
+    Args:
+        snapshot: What is to be remembered, with the version it was read under.
+        session: Whose memory it is.
+        org: The organisation the session belongs to.
+        fence: The fence of the lease that is held.
+        now: Wall time in seconds.
+    """
+    item = new_item(keys.snapshot(session), "snapshot", org, now)
+    item["version"] = snapshot.version + 1
+    item["fence"] = fence
+    item["data"] = _packed(snapshot.exchanges)
+    when: tuple[Condition, ...] = (Absent(),)
+    if snapshot.version:
+        when = (Compare("version", "=", snapshot.version), Compare("fence", "<=", fence))
+    return Put(item, when)
+
+
+def _packed(exchanges: tuple[Exchange, ...]) -> bytes:
+    """Canonical JSON, compressed: equal memories are equal bytes."""
+    rows: list[Json] = [[e.message, e.asker, e.question, e.answer, e.at] for e in exchanges]
+    while True:
+        data = zlib.compress(packed(rows).encode())
+        if len(data) <= MAX_BYTES:
+            return data
+        rows.pop(0)
+
+
+def _unpacked(data: bytes) -> tuple[Exchange, ...]:
+    rows = cast(list[tuple[str, str, str, str, float]], unpacked(zlib.decompress(data).decode()))
+    return tuple(Exchange(*row) for row in rows)

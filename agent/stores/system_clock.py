@@ -1,0 +1,35 @@
+"""The machine's own time and chance: the only place that asks for either."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+
+
+class SystemClock:
+    """Wall and monotonic time of this machine."""
+
+    __slots__ = ()
+
+    def now(self) -> float:
+        """Seconds since the epoch."""
+        return time.time()
+
+    def monotonic(self) -> float:
+        """Seconds that never run backwards, from an unnamed start."""
+        return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait; a value of 0 or less only gives way to other tasks."""
+        await asyncio.sleep(max(seconds, 0.0))
+
+
+class RandomIds:
+    """Identifiers of 96 random bits from the operating system, as 24 hexadecimal digits."""
+
+    __slots__ = ()
+
+    def new(self) -> str:
+        """A fresh identifier."""
+        return secrets.token_hex(12)
