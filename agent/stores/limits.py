@@ -100,10 +100,10 @@ def _name_size(name: str) -> int:
 
 def _size(value: Value, depth: int) -> int:
     """Bytes of a nested value; lists and maps cost 3 bytes and 1 more for each element."""
-    if depth > MAX_DEPTH:
-        raise BadItem(f"values are nested deeper than {MAX_DEPTH} levels")
     if isinstance(value, str):
         return utf8_size(value)
+    if isinstance(value, list | dict) and depth > MAX_DEPTH:
+        raise BadItem(f"values are nested deeper than {MAX_DEPTH} levels")
     if isinstance(value, list):
         return 3 + sum(1 + _size(part, depth + 1) for part in value)
     if isinstance(value, dict):

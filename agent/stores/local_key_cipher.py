@@ -18,7 +18,8 @@ _FORMAT = b"\x01"
 _ID_SIZE = 4
 _NONCE_SIZE = 12
 _KEY_SIZE = 32
-_HEAD_SIZE = len(_FORMAT) + _ID_SIZE + _NONCE_SIZE
+_NONCE_AT = len(_FORMAT) + _ID_SIZE
+_HEAD_SIZE = _NONCE_AT + _NONCE_SIZE
 
 
 class LocalKeyCipher:
@@ -51,7 +52,7 @@ class LocalKeyCipher:
                 used.
         """
         key_id, key = await self._load()
-        head, nonce = box[: -_NONCE_SIZE + _HEAD_SIZE], box[_HEAD_SIZE - _NONCE_SIZE : _HEAD_SIZE]
+        head, nonce = box[:_NONCE_AT], box[_NONCE_AT:_HEAD_SIZE]
         if len(box) < _HEAD_SIZE or head != _FORMAT + key_id:
             raise Misconfigured(f"sealed with another key than {self._path.name} holds")
         try:
