@@ -1,0 +1,1 @@
+"""Measures of answer and retrieval quality; not part of the product."""

@@ -1,0 +1,125 @@
+"""What is known of every document that was ever offered, taken in or refused, in the Table."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from agent.domain import DocumentStatus
+from agent.durable import keys
+from agent.ports import Clock, Item, Key, Page, Table, Value
+from rag.documents import Document
+
+State = Literal["indexing", "indexed", "refused", "removed"]
+"""`indexing`: begun and not complete; the next run does it again."""
+
+_FORMAT = 1
+_TOMBSTONE_SECONDS = 30 * 86_400
+"""How long a removed document is remembered (DATA_MODEL.md)."""
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogEntry:
+    """One document of a space. `reason` says why it was refused, "" otherwise.
+
+    `hash` is the SHA-256 of the file's bytes. `updated_at` is when this entry was written, in
+    seconds since the epoch.
+    """
+
+    source: str
+    space: str
+    external: str
+    state: State
+    title: str = ""
+    reason: str = ""
+    hash: str = ""
+    fingerprint: str = ""
+    readers: frozenset[str] = frozenset()
+    status: DocumentStatus = "current"
+    group: str = ""
+    obsolete_by: str = ""
+    chunks: int = 0
+    updated_at: float = 0.0
+
+
+class Catalog:
+    """The document records of one organisation's knowledge base."""
+
+    def __init__(self, table: Table, org: str, clock: Clock) -> None:
+        self._table = table
+        self._org = org
+        self._clock = clock
+
+    async def put(self, entry: CatalogEntry) -> None:
+        """Write an entry in place of the one before."""
+        item = self._item(keys.document(self._org, entry.space, entry.source), "document")
+        for field in dataclasses.fields(entry):
+            item[field.name] = cast(Value, getattr(entry, field.name))
+        item["readers"] = list[Value](sorted(entry.readers))
+        item["updated_at"] = self._clock.now()
+        if entry.state == "removed":
+            item["exp"] = int(self._clock.now()) + _TOMBSTONE_SECONDS
+        await self._table.put(item)
+
+    async def entries(self, space: str) -> tuple[CatalogEntry, ...]:
+        """Every document of a space by id, removed ones left out."""
+        pk = keys.document(self._org, space, "").pk
+        found = [_entry(item) async for item in self._all(pk, "D#")]
+        return tuple(entry for entry in found if entry.state != "removed")
+
+    async def open_space(self, name: str, readers: frozenset[str]) -> None:
+        """Note that a space exists, and who reads what does not say otherwise."""
+        item = self._item(keys.space(self._org, name), "space")
+        await self._table.put({**item, "name": name, "readers": list[Value](sorted(readers))})
+
+    async def spaces(self) -> tuple[str, ...]:
+        """The names of all spaces, in order."""
+        pk = keys.space(self._org, "").pk
+        return tuple(sorted([str(item["name"]) async for item in self._all(pk, "SPACE#")]))
+
+    async def _all(self, pk: str, prefix: str) -> AsyncIterator[Item]:
+        page = Page(())
+        while True:
+            page = await self._table.query(pk, prefix, after=page.after)
+            for item in page.items:
+                yield item
+            if page.after is None:
+                return
+
+    def _item(self, key: Key, kind: str) -> Item:
+        return {
+            "pk": key.pk,
+            "sk": key.sk,
+            "k": kind,
+            "v": _FORMAT,
+            "org": self._org,
+            "cls": "kb",
+        }
+
+
+def complete(document: Document, content_hash: str, chunks: int) -> CatalogEntry:
+    """The entry of a document whose every chunk is in the index."""
+    return CatalogEntry(
+        source=document.source,
+        space=document.space,
+        external=document.external,
+        state="indexed",
+        title=document.title,
+        hash=content_hash,
+        fingerprint=document.fingerprint,
+        readers=document.readers,
+        status=document.status,
+        group=document.group,
+        obsolete_by=document.obsolete_by,
+        chunks=chunks,
+    )
+
+
+def _entry(item: Item) -> CatalogEntry:
+    names = {field.name for field in dataclasses.fields(CatalogEntry)}
+    values = {name: value for name, value in item.items() if name in names}
+    readers = cast("Sequence[str]", item["readers"])
+    values["readers"] = cast(Value, frozenset(readers))
+    return CatalogEntry(**values)  # pyright: ignore[reportArgumentType]  written by `put` above

@@ -1,0 +1,443 @@
+"""The embedded index: SQLite full text over our own terms, and exact vectors, in one file."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+import math
+import sqlite3
+import threading
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.errors import Unavailable
+from rag.documents import (
+    Chunk,
+    Document,
+    IndexedChunk,
+    IndexMismatch,
+    Vectors,
+    searched_text,
+)
+from rag.ports import EVERYTHING, Channels, Filters, Hit
+from rag.text import passage_terms, query_terms
+from rag.vector_table import VectorTable, build_table
+
+_VERSION = 1
+_K1 = 1.2
+"""FTS5's own BM25 constant; a term adds at most its weight times (k1 + 1)."""
+_MOST_TERMS = 64
+_BUSY_MS = 10_000
+
+_SCHEMA = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE documents (
+    source TEXT PRIMARY KEY, space TEXT NOT NULL, fingerprint TEXT NOT NULL, record TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX documents_by_space ON documents (space);
+CREATE TABLE audiences (audience TEXT NOT NULL, label TEXT NOT NULL, PRIMARY KEY (label, audience))
+    WITHOUT ROWID;
+CREATE TABLE chunks (
+    id INTEGER PRIMARY KEY, source TEXT NOT NULL, position INTEGER NOT NULL, text TEXT NOT NULL,
+    place TEXT NOT NULL, overlap INTEGER NOT NULL, audience TEXT NOT NULL, space TEXT NOT NULL,
+    kind TEXT NOT NULL, language TEXT NOT NULL, status TEXT NOT NULL, vector BLOB NOT NULL,
+    UNIQUE (source, position)
+);
+CREATE VIRTUAL TABLE words USING fts5 (terms, content='',
+    tokenize="ascii tokenchars '-._/'");
+CREATE VIRTUAL TABLE word_counts USING fts5vocab (words, row);
+"""
+_NARROWING = ("audience", "space", "kind", "language", "status")
+
+
+class EmbeddedIndex:
+    """A SearchIndex in one SQLite file; several threads and processes may use it at once.
+
+    Vectors are read with the first search and again when anybody has changed the file. Missing
+    folders and the file are created with the first call.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+        self._table: VectorTable | None = None
+
+    async def upsert(
+        self, document: Document, chunks: Sequence[Chunk], vectors: Vectors, embedder: str
+    ) -> None:
+        """Replace a document in one transaction; readers see the old or the new, never a mix."""
+        await asyncio.to_thread(self._upsert, document, chunks, vectors, embedder)
+
+    async def delete(self, sources: Sequence[str]) -> None:
+        """Remove documents and all their chunks in one transaction."""
+        await asyncio.to_thread(self._delete, sources)
+
+    async def search(
+        self,
+        text: str,
+        vector: Vectors | None,
+        readers: frozenset[str],
+        filters: Filters = EVERYTHING,
+        *,
+        limit: int = 20,
+        embedder: str = "",
+    ) -> Channels:
+        """Both legs on one state of the file."""
+        return await asyncio.to_thread(
+            self._search, text, vector, readers, filters, limit, embedder
+        )
+
+    async def read(self, source: str, readers: frozenset[str]) -> tuple[IndexedChunk, ...]:
+        """A document's chunks in order, () when it is absent or not for these readers."""
+        return await asyncio.to_thread(self._read, source, readers)
+
+    async def fingerprints(self, space: str) -> Mapping[str, str]:
+        """The fingerprint of each document of a space."""
+        return await asyncio.to_thread(self._fingerprints, space)
+
+    def close(self) -> None:
+        """Let go of the file; the next call opens it again."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+            self._connection = None
+            self._table = None
+
+    # --- writing ---------------------------------------------------------------------------------
+
+    def _upsert(
+        self, document: Document, chunks: Sequence[Chunk], vectors: Vectors, embedder: str
+    ) -> None:
+        if vectors.shape[0] != len(chunks):
+            raise ValueError("one vector a chunk")
+        audience = _audience(document.readers)
+        with self._transaction(write=True) as db:
+            _claim(db, embedder, vectors.shape[1] if len(chunks) else None)
+            _remove(db, document.source)
+            db.executemany(
+                "INSERT OR IGNORE INTO audiences VALUES (?, ?)",
+                [(audience, label) for label in document.readers],
+            )
+            db.execute(
+                "INSERT INTO documents VALUES (?, ?, ?, ?)",
+                (document.source, document.space, document.fingerprint, _record(document)),
+            )
+            for chunk, vector in zip(chunks, vectors, strict=True):
+                _insert(db, document, chunk, audience, vector)
+
+    def _delete(self, sources: Sequence[str]) -> None:
+        with self._transaction(write=True) as db:
+            for source in sources:
+                _remove(db, source)
+
+    # --- reading ---------------------------------------------------------------------------------
+
+    def _search(
+        self,
+        text: str,
+        vector: Vectors | None,
+        readers: frozenset[str],
+        filters: Filters,
+        limit: int,
+        embedder: str,
+    ) -> Channels:
+        terms = query_terms(text)[:_MOST_TERMS]
+        with self._transaction() as db:
+            if vector is not None:
+                _check_embedder(db, embedder)
+            allowed = _allowed(db, readers, filters)
+            weights = _weights(db, terms)
+            words = _words_leg(db, terms, allowed, limit)
+            table = self._vectors(db)
+            dense: list[int] = []
+            similarity: dict[int, float] = {}
+            means: dict[str, float] = {}
+            if vector is not None and len(table.rows):
+                positions = table.positions(allowed)
+                cosines = table.similarities(vector, positions)
+                means = table.mean_by("language", positions, cosines)
+                dense = _best(table.rows[positions], cosines, limit)
+                similarity = _picked(table.rows[positions], cosines, {*dense, *words})
+            others = [row for row in dense if row not in words]
+            scores = {**words, **_words_of(db, terms, others)}
+            found = _fetch(db, {*dense, *words})
+        hits = {
+            row: Hit(chunk, similarity.get(row, 0.0), scores.get(row, 0.0))
+            for row, chunk in found.items()
+        }
+        return Channels(
+            tuple(hits[row] for row in words),
+            tuple(hits[row] for row in dense),
+            weights,
+            sum(weights.values()) * (_K1 + 1),
+            means,
+        )
+
+    def _read(self, source: str, readers: frozenset[str]) -> tuple[IndexedChunk, ...]:
+        with self._transaction() as db:
+            allowed = _allowed(db, readers, EVERYTHING)
+            clause, values = _clause(allowed)
+            rows = db.execute(
+                f"SELECT c.id FROM chunks c WHERE c.source = ? AND {clause} ORDER BY position",  # noqa: S608  placeholders only
+                (source, *values),
+            ).fetchall()
+            found = _fetch(db, {row[0] for row in rows})
+        return tuple(found[row[0]] for row in rows)
+
+    def _fingerprints(self, space: str) -> dict[str, str]:
+        with self._transaction() as db:
+            query = "SELECT source, fingerprint FROM documents WHERE space = ?"
+            return dict(db.execute(query, (space,)).fetchall())
+
+    def _vectors(self, db: sqlite3.Connection) -> VectorTable:
+        """The vectors of the state that this transaction sees."""
+        generation = int(_meta(db, "generation") or 0)
+        if self._table is None or self._table.generation != generation:
+            rows = db.execute(
+                f"SELECT id, vector, {', '.join(_NARROWING)} FROM chunks ORDER BY id"  # noqa: S608  constants only
+            ).fetchall()
+            columns = {name: [r[2 + i] for r in rows] for i, name in enumerate(_NARROWING)}
+            self._table = build_table(
+                generation, [r[0] for r in rows], [r[1] for r in rows], columns
+            )
+        return self._table
+
+    # --- the file --------------------------------------------------------------------------------
+
+    @contextmanager
+    def _transaction(self, *, write: bool = False) -> Generator[sqlite3.Connection]:
+        with self._lock:
+            db = self._open()
+            try:
+                db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+                yield db
+                if write:
+                    _set_meta(db, "generation", str(int(_meta(db, "generation") or 0) + 1))
+                db.execute("COMMIT")
+            except sqlite3.OperationalError as error:
+                raise Unavailable(f"the index file can not be used now: {error}") from error
+            finally:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
+            db.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = NORMAL")
+            _prepare(db)
+            self._connection = db
+        return self._connection
+
+
+def _prepare(db: sqlite3.Connection) -> None:
+    db.execute("BEGIN IMMEDIATE")
+    version = int(db.execute("PRAGMA user_version").fetchone()[0])
+    if version > _VERSION:
+        db.execute("ROLLBACK")
+        db.close()
+        raise IndexMismatch("the index was written by a newer Plumbline: update this one")
+    if version == 0:
+        for statement in _SCHEMA.split(";\n"):
+            db.execute(statement)
+        db.execute(f"PRAGMA user_version = {_VERSION}")
+    db.execute("COMMIT")
+
+
+# --- metadata of the index ----------------------------------------------------------------------
+
+
+def _meta(db: sqlite3.Connection, name: str) -> str | None:
+    row = db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+    return None if row is None else str(row[0])
+
+
+def _set_meta(db: sqlite3.Connection, name: str, value: str) -> None:
+    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+
+
+def _check_embedder(db: sqlite3.Connection, embedder: str) -> None:
+    built_by = _meta(db, "embedder")
+    if built_by is not None and built_by != embedder:
+        raise IndexMismatch(
+            f"the index was built with the embedder {built_by}, now {embedder!r} is set: set "
+            f"{built_by} again, or delete the index file and run `plumbline kb add` again"
+        )
+
+
+def _claim(db: sqlite3.Connection, embedder: str, dimensions: int | None) -> None:
+    """An index belongs to the embedder of its first vectors, until it is empty again."""
+    if db.execute("SELECT 1 FROM chunks LIMIT 1").fetchone() is None:
+        db.execute("DELETE FROM meta WHERE name IN ('embedder', 'dimensions')")
+    _check_embedder(db, embedder)
+    known = _meta(db, "dimensions")
+    if dimensions is not None and known is not None and int(known) != dimensions:
+        raise IndexMismatch(f"the index holds vectors of {known} dimensions, not {dimensions}")
+    if dimensions is not None and known is None:
+        _set_meta(db, "embedder", embedder)
+        _set_meta(db, "dimensions", str(dimensions))
+
+
+# --- rows ---------------------------------------------------------------------------------------
+
+
+def _audience(readers: frozenset[str]) -> str:
+    return json.dumps(sorted(readers), ensure_ascii=False)
+
+
+def _record(document: Document) -> str:
+    values = {f.name: getattr(document, f.name) for f in dataclasses.fields(document)}
+    return json.dumps({**values, "readers": sorted(document.readers)}, ensure_ascii=False)
+
+
+def _from_record(record: str) -> Document:
+    values = cast("dict[str, Any]", json.loads(record))
+    values["readers"] = frozenset(values["readers"])
+    return Document(**values)
+
+
+def _indexed_terms(document: Document, chunk: Chunk) -> str:
+    return " ".join(passage_terms(searched_text(document, chunk)))
+
+
+def _insert(
+    db: sqlite3.Connection, document: Document, chunk: Chunk, audience: str, vector: Vectors
+) -> None:
+    row = db.execute(
+        "INSERT INTO chunks VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            *(document.source, chunk.position, chunk.text, chunk.place, chunk.overlap, audience),
+            *(document.space, document.kind, document.language, document.status),
+            vector.astype(np.float32).tobytes(),
+        ),
+    ).lastrowid
+    db.execute(
+        "INSERT INTO words (rowid, terms) VALUES (?, ?)", (row, _indexed_terms(document, chunk))
+    )
+
+
+def _remove(db: sqlite3.Connection, source: str) -> None:
+    rows = db.execute("SELECT id FROM chunks WHERE source = ?", (source,)).fetchall()
+    for row, stored in _fetch(db, {r[0] for r in rows}).items():
+        db.execute(
+            "INSERT INTO words (words, rowid, terms) VALUES ('delete', ?, ?)",
+            (row, _indexed_terms(stored.document, stored.chunk)),
+        )
+    db.execute("DELETE FROM chunks WHERE source = ?", (source,))
+    db.execute("DELETE FROM documents WHERE source = ?", (source,))
+
+
+def _fetch(db: sqlite3.Connection, rows: set[int]) -> dict[int, IndexedChunk]:
+    if not rows:
+        return {}
+    found = db.execute(
+        "SELECT c.id, c.position, c.text, c.place, c.overlap, d.record FROM chunks c"  # noqa: S608  placeholders only
+        f" JOIN documents d ON d.source = c.source WHERE c.id IN ({_marks(len(rows))})",
+        tuple(rows),
+    ).fetchall()
+    records: dict[str, Document] = {}
+    for row in found:
+        if row[5] not in records:
+            records[row[5]] = _from_record(row[5])
+    return {r[0]: IndexedChunk(records[r[5]], Chunk(r[1], r[2], r[3], r[4])) for r in found}
+
+
+# --- the legs ------------------------------------------------------------------------------------
+
+
+def _allowed(
+    db: sqlite3.Connection, readers: frozenset[str], filters: Filters
+) -> dict[str, frozenset[str]]:
+    audiences = db.execute(
+        f"SELECT DISTINCT audience FROM audiences WHERE label IN ({_marks(len(readers))})",  # noqa: S608  placeholders only
+        tuple(readers),
+    ).fetchall()
+    narrowed: dict[str, frozenset[str]] = {
+        "space": filters.spaces,
+        "kind": filters.kinds,
+        "language": frozenset(filters.languages),
+        "status": frozenset(filters.statuses),
+    }
+    return {
+        "audience": frozenset(row[0] for row in audiences),
+        **{name: values for name, values in narrowed.items() if values},
+    }
+
+
+def _clause(allowed: Mapping[str, frozenset[str]]) -> tuple[str, list[str]]:
+    parts = [f"c.{name} IN ({_marks(len(values))})" for name, values in allowed.items()]
+    return " AND ".join(parts), [v for values in allowed.values() for v in values]
+
+
+def _marks(count: int) -> str:
+    return ", ".join("?" * count)
+
+
+def _match(terms: Sequence[str]) -> str:
+    return " OR ".join(f'"{term}"' for term in terms)
+
+
+def _words_leg(
+    db: sqlite3.Connection, terms: Sequence[str], allowed: Mapping[str, frozenset[str]], limit: int
+) -> dict[int, float]:
+    """Row to BM25 score, best first; rows without a shared term are not in it."""
+    if not terms:
+        return {}
+    clause, values = _clause(allowed)
+    rows = db.execute(
+        "SELECT words.rowid, -bm25(words) AS score FROM words JOIN chunks c ON c.id = words.rowid"  # noqa: S608  placeholders only
+        f" WHERE words MATCH ? AND {clause} ORDER BY score DESC, words.rowid LIMIT ?",
+        (_match(terms), *values, limit),
+    ).fetchall()
+    return {row: score for row, score in rows if score > 0}
+
+
+def _words_of(
+    db: sqlite3.Connection, terms: Sequence[str], rows: Sequence[int]
+) -> dict[int, float]:
+    """The BM25 scores of rows that only the other leg found."""
+    if not terms or not rows:
+        return {}
+    found = db.execute(
+        "SELECT rowid, -bm25(words) FROM words"  # noqa: S608  placeholders only
+        f" WHERE words MATCH ? AND rowid IN ({_marks(len(rows))})",
+        (_match(terms), *rows),
+    ).fetchall()
+    return dict(found)
+
+
+def _weights(db: sqlite3.Connection, terms: Sequence[str]) -> dict[str, float]:
+    """FTS5's inverse document frequency of each term; an unknown term weighs most."""
+    if not terms:
+        return {}
+    total = int(db.execute("SELECT count(*) FROM chunks").fetchone()[0])
+    counts = dict(
+        db.execute(
+            f"SELECT term, doc FROM word_counts WHERE term IN ({_marks(len(terms))})",  # noqa: S608  placeholders only
+            tuple(terms),
+        ).fetchall()
+    )
+    return {
+        term: max(1e-6, math.log((total - n + 0.5) / (n + 0.5)))
+        for term in terms
+        for n in (counts.get(term, 0) or 0.5,)
+    }
+
+
+def _best(rows: NDArray[np.int64], cosines: Vectors, limit: int) -> list[int]:
+    order = np.lexsort((rows, -cosines))[:limit]
+    return [int(rows[i]) for i in order if cosines[i] > 0]
+
+
+def _picked(rows: NDArray[np.int64], cosines: Vectors, wanted: set[int]) -> dict[int, float]:
+    places = np.searchsorted(rows, np.fromiter(sorted(wanted), np.int64, len(wanted)))
+    return {int(rows[i]): float(cosines[i]) for i in places}

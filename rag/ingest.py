@@ -1,0 +1,266 @@
+"""A folder into a space: only what changed is read, embedded and indexed; what is gone goes."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agent.domain import Language
+from rag.catalog import Catalog, CatalogEntry, complete
+from rag.chunking import DEFAULT_SIZES, ChunkSize, chunk_sections
+from rag.documents import (
+    Chunk,
+    Document,
+    DocumentRefused,
+    Reading,
+    Vectors,
+    searched_text,
+    source_id,
+)
+from rag.loaders import check_size, load
+from rag.loaders.metadata import (
+    SIDECAR_ENDING,
+    SPACE_FILE,
+    SpaceDefaults,
+    describe,
+    sidecar,
+    space_defaults,
+)
+from rag.ports import Embedder, SearchIndex
+
+Progress = Callable[[int, int, str], None]
+"""Told after each file: how many are done, how many there are, the file's path in the folder."""
+
+_PIPELINE = "1"
+"""Grows with any change of reading or chunking that should index every document anew."""
+
+
+@dataclass(slots=True)
+class IngestReport:
+    """What a run did, as paths inside the folder.
+
+    `refused` maps a path to its reason and next step. `kept` holds documents that are not in the
+    folder but stay, because nothing in the folder was known: it is another folder, or an empty one.
+    """
+
+    added: list[str] = field(default_factory=list[str])
+    changed: list[str] = field(default_factory=list[str])
+    unchanged: list[str] = field(default_factory=list[str])
+    removed: list[str] = field(default_factory=list[str])
+    kept: list[str] = field(default_factory=list[str])
+    refused: dict[str, str] = field(default_factory=dict[str, str])
+    chunks: int = 0
+
+    @property
+    def usable(self) -> bool:
+        """Whether anything of the folder can be found now, or nothing had to be done."""
+        return bool(self.added or self.changed or self.unchanged) or not self.refused
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    path: Path
+    external: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """A file that was read, ready for the index."""
+
+    document: Document
+    hash: str
+    chunks: tuple[Chunk, ...]
+    vectors: Vectors
+
+
+class Ingestion:
+    """One pipeline for every way that documents come in."""
+
+    def __init__(
+        self,
+        index: SearchIndex,
+        embedder: Embedder,
+        catalog: Catalog,
+        sizes: Mapping[Language, ChunkSize] = DEFAULT_SIZES,
+    ) -> None:
+        self._index = index
+        self._embedder = embedder
+        self._catalog = catalog
+        self._sizes = sizes
+
+    async def add(self, path: Path, space: str, progress: Progress | None = None) -> IngestReport:
+        """Take in a folder, or a single file, as part of a space.
+
+        A folder is the whole space: documents of the space that are gone from it are removed,
+        unless nothing in it is known. A single file removes nothing. A bad file is refused with its
+        reason and never stops the others.
+
+        Raises:
+            DocumentRefused: the space's own `_space.yaml` is not understood.
+            IndexMismatch: the index belongs to another embedder.
+        """
+        defaults, files, whole = await asyncio.to_thread(_survey, path, space)
+        await self._catalog.open_space(space, defaults.readers)
+        known = {entry.source: entry for entry in await self._catalog.entries(space)}
+        indexed = await self._index.fingerprints(space)
+        report = IngestReport()
+        for done, file in enumerate(files, start=1):
+            entry = known.get(file.source)
+            await self._take(file, defaults, entry, indexed.get(file.source, ""), report)
+            if progress is not None:
+                progress(done, len(files), file.external)
+        if whole:
+            here = {file.source for file in files}
+            gone = [entry for source, entry in known.items() if source not in here]
+            await self._sweep(gone, recognised=not here.isdisjoint(known), report=report)
+        return report
+
+    async def remove(self, space: str, sources: Sequence[str] = ()) -> tuple[str, ...]:
+        """Remove these documents of a space, or all of it; the paths of what was removed."""
+        entries = await self._catalog.entries(space)
+        chosen = [entry for entry in entries if not sources or entry.source in sources]
+        for entry in chosen:
+            await self._forget(entry)
+        return tuple(entry.external for entry in chosen)
+
+    async def _sweep(
+        self, gone: Sequence[CatalogEntry], *, recognised: bool, report: IngestReport
+    ) -> None:
+        for entry in gone:
+            if recognised:
+                await self._forget(entry)
+                report.removed.append(entry.external)
+            else:
+                report.kept.append(entry.external)
+
+    async def _forget(self, entry: CatalogEntry) -> None:
+        """Out of the index first, so that a crash leaves an entry that is swept again."""
+        await self._index.delete([entry.source])
+        await self._catalog.put(
+            CatalogEntry(entry.source, entry.space, entry.external, "removed", entry.title)
+        )
+
+    async def _take(
+        self,
+        file: _File,
+        space: SpaceDefaults,
+        entry: CatalogEntry | None,
+        indexed: str,
+        report: IngestReport,
+    ) -> None:
+        try:
+            fingerprint, content_hash = await asyncio.to_thread(self._fingerprint, file, space)
+            if self._is_current(entry, fingerprint, indexed):
+                self._report_current(entry, file, report)
+                return
+            taken = await asyncio.to_thread(self._read, file, space, fingerprint, content_hash)
+        except DocumentRefused as refusal:
+            await self._refuse(file, space, entry, refusal, report)
+            return
+        except OSError as error:
+            refusal = DocumentRefused("damaged", f"the file can not be read: {error.strerror}")
+            await self._refuse(file, space, entry, refusal, report)
+            return
+        pending = dataclasses.replace(complete(taken.document, "", 0), state="indexing")
+        await self._catalog.put(dataclasses.replace(pending, fingerprint=""))
+        await self._index.upsert(taken.document, taken.chunks, taken.vectors, self._embedder.name)
+        await self._catalog.put(complete(taken.document, taken.hash, len(taken.chunks)))
+        report.chunks += len(taken.chunks)
+        known = entry is not None and entry.state != "refused"
+        (report.changed if known else report.added).append(file.external)
+
+    @staticmethod
+    def _is_current(entry: CatalogEntry | None, fingerprint: str, indexed: str) -> bool:
+        """A refused file is not tried again until it changes; an indexed one has to be there."""
+        if entry is None or entry.fingerprint != fingerprint:
+            return False
+        return entry.state == "refused" or (entry.state == "indexed" and indexed == fingerprint)
+
+    @staticmethod
+    def _report_current(entry: CatalogEntry | None, file: _File, report: IngestReport) -> None:
+        if entry is not None and entry.state == "refused":
+            report.refused[file.external] = entry.reason
+        else:
+            report.unchanged.append(file.external)
+
+    async def _refuse(
+        self,
+        file: _File,
+        space: SpaceDefaults,
+        entry: CatalogEntry | None,
+        refusal: DocumentRefused,
+        report: IngestReport,
+    ) -> None:
+        """A version that can not be read takes the version before it out of the index too."""
+        if entry is not None:
+            await self._index.delete([file.source])
+        report.refused[file.external] = str(refusal)
+        fingerprint = await asyncio.to_thread(self._fingerprint_or_none, file, space)
+        await self._catalog.put(
+            CatalogEntry(
+                source=file.source,
+                space=space.name,
+                external=file.external,
+                state="refused",
+                reason=str(refusal),
+                fingerprint=fingerprint,
+            )
+        )
+
+    # --- off the event loop --------------------------------------------------------------------
+
+    def _fingerprint(self, file: _File, space: SpaceDefaults) -> tuple[str, str]:
+        """What changes with anything that the index depends on, and the hash of the bytes alone."""
+        check_size(file.path.stat().st_size)
+        content = hashlib.sha256(file.path.read_bytes()).hexdigest()
+        beside = file.path.with_name(file.path.name + SIDECAR_ENDING)
+        parts = [
+            content,
+            beside.read_text("utf-8", "replace") if beside.is_file() else "",
+            [sorted(space.readers), space.kind],
+            [self._embedder.name, _PIPELINE, str(self._sizes)],
+        ]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest(), content
+
+    def _fingerprint_or_none(self, file: _File, space: SpaceDefaults) -> str:
+        try:
+            return self._fingerprint(file, space)[0]
+        except (DocumentRefused, OSError):
+            return ""
+
+    def _read(
+        self, file: _File, space: SpaceDefaults, fingerprint: str, content_hash: str
+    ) -> _Taken:
+        reading: Reading = load(file.path.name, file.path.read_bytes())
+        described = describe(file.external, reading, sidecar(file.path), space)
+        document = dataclasses.replace(described, fingerprint=fingerprint)
+        chunks = chunk_sections(reading.sections, self._sizes[document.language])
+        texts = [searched_text(document, chunk) for chunk in chunks]
+        return _Taken(document, content_hash, chunks, self._embedder.embed_passages(texts))
+
+
+def _survey(path: Path, space: str) -> tuple[SpaceDefaults, list[_File], bool]:
+    """The space's defaults, the files to take in, and whether they are the whole space."""
+    whole = path.is_dir()
+    return space_defaults(path if whole else path.parent, space), _walk(path, space), whole
+
+
+def _walk(path: Path, space: str) -> list[_File]:
+    """The files to take in, in a fixed order; hidden ones and metadata files are none."""
+    if not path.is_dir():
+        return [_File(path, path.name, source_id(space, path.name))]
+    found: list[_File] = []
+    for file in sorted(path.rglob("*")):
+        relative = file.relative_to(path)
+        hidden = any(part.startswith((".", "~$")) for part in relative.parts)
+        metadata = file.name == SPACE_FILE or file.name.endswith(SIDECAR_ENDING)
+        if file.is_file() and not hidden and not metadata:
+            external = relative.as_posix()
+            found.append(_File(file, external, source_id(space, external)))
+    return found

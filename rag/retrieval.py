@@ -1,0 +1,164 @@
+"""One search for several sentences: both legs, fusion, calibrated scores, the cut, the page."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from agent.domain import Language, Passage
+from rag.calibration import Calibration
+from rag.documents import IndexedChunk, Vectors
+from rag.fusion import dense_weight, fuse, gate
+from rag.ports import Channels, Embedder, Filters, Hit, SearchIndex
+from rag.text import exact_tokens, language_of, passage_terms
+
+Key = tuple[str, int]
+"""Source and position of a chunk."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """How much is looked at and what is kept.
+
+    `cut_same` and `cut_other` are the least calibrated scores of a passage in the question's
+    language and in another one; a passage with an exact token of the question passes any cut.
+    """
+
+    per_leg: int = 20
+    candidates: int = 20
+    passages: int = 8
+    per_document: int = 3
+    cut_same: float = 0.3
+    cut_other: float = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A candidate with its calibrated score, and whether that passes the cut."""
+
+    found: IndexedChunk
+    score: float
+    passes: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Retriever:
+    """Finds passages for one embedder and one index; knows nobody: readers come with each call."""
+
+    index: SearchIndex
+    embedder: Embedder
+    calibration: Calibration
+    settings: SearchSettings = SearchSettings()
+
+    async def find(
+        self, queries: Sequence[str], readers: frozenset[str], filters: Filters
+    ) -> tuple[Passage, ...]:
+        """The best passages over all variants of a question, best first; () when none passes."""
+        texts = [query for query in dict.fromkeys(q.strip() for q in queries) if query]
+        vectors = await asyncio.to_thread(self.embedder.embed_queries, texts)
+        best: dict[Key, Scored] = {}
+        async with asyncio.TaskGroup() as group:
+            tasks = [
+                group.create_task(self._candidates(text, vector, readers, filters))
+                for text, vector in zip(texts, vectors, strict=True)
+            ]
+        for task in tasks:
+            for scored in task.result():
+                known = best.get(scored.found.key)
+                if known is None or (scored.passes, scored.score) > (known.passes, known.score):
+                    best[scored.found.key] = scored
+        kept = sorted((s for s in best.values() if s.passes), key=lambda s: -s.score)
+        return page(kept, self.settings)
+
+    async def _candidates(
+        self, text: str, vector: Vectors, readers: frozenset[str], filters: Filters
+    ) -> tuple[Scored, ...]:
+        channels = await self.index.search(
+            text,
+            vector,
+            readers,
+            filters,
+            limit=self.settings.per_leg,
+            embedder=self.embedder.name,
+        )
+        return await asyncio.to_thread(self._score, text, channels)
+
+    def _score(self, text: str, channels: Channels) -> tuple[Scored, ...]:
+        hits = hits_by_key(channels)
+        first = list(fused_scores(channels, self.embedder.name))[: self.settings.candidates]
+        language, tokens = language_of(text), exact_tokens(text)
+        return tuple(self._judged(hits[key], channels, language, tokens) for key in first)
+
+    def _judged(
+        self, hit: Hit, channels: Channels, language: Language, tokens: frozenset[str]
+    ) -> Scored:
+        score = self.calibration.score(hit, channels, language)
+        same = hit.found.document.language == language
+        cut = self.settings.cut_same if same else self.settings.cut_other
+        exact = bool(tokens) and not tokens.isdisjoint(passage_terms(hit.found.chunk.text))
+        return Scored(hit.found, score, score >= cut or exact)
+
+
+def hits_by_key(channels: Channels) -> dict[Key, Hit]:
+    """Every hit of both legs once."""
+    return {hit.found.key: hit for hit in (*channels.words, *channels.dense)}
+
+
+def fused_scores(channels: Channels, embedder: str) -> dict[Key, float]:
+    """The fused score of every hit of both legs, best first."""
+    hits = hits_by_key(channels)
+    words = {key: hit.words for key, hit in hits.items() if hit.words > 0}
+    best = max(words.values(), default=0.0)
+    return fuse(
+        words,
+        {key: hit.similarity for key, hit in hits.items()},
+        dense_share=dense_weight(embedder),
+        word_gate=gate(best, channels.ceiling),
+    )
+
+
+def page(ranked: Iterable[Scored], settings: SearchSettings) -> tuple[Passage, ...]:
+    """The page that is shown: no text twice, few passages a document, void versions last."""
+    shown: list[Scored] = []
+    seen: set[tuple[str, str]] = set()
+    count: dict[str, int] = {}
+    for scored in ranked:
+        source = scored.found.document.source
+        text = (source, "".join(scored.found.chunk.text.split()))
+        if text in seen or count.get(source, 0) >= settings.per_document:
+            continue
+        seen.add(text)
+        count[source] = count.get(source, 0) + 1
+        shown.append(scored)
+    behind = _behind_successors(shown)[: settings.passages]
+    return tuple(scored.found.passage(scored.score) for scored in behind)
+
+
+def _behind_successors(shown: Sequence[Scored]) -> list[Scored]:
+    """An obsolete passage moves behind the last passage of what replaced it, else stays.
+
+    Its successor is the document it names, or the current one of its version group.
+    """
+    last: dict[str, int] = {}
+    for place, scored in enumerate(shown):
+        document = scored.found.document
+        if document.status == "current":
+            last[document.source] = place
+            if document.group:
+                last[_group(document.space, document.group)] = place
+    return [s for _, s in sorted(enumerate(shown), key=lambda item: _place(item, last))]
+
+
+def _place(item: tuple[int, Scored], last: Mapping[str, int]) -> tuple[float, int]:
+    place, scored = item
+    document = scored.found.document
+    if document.status != "obsolete":
+        return place, 0
+    names = (document.obsolete_by, _group(document.space, document.group))
+    after = max((last[name] for name in names if name in last), default=place)
+    return (after, 1) if after > place else (place, 0)
+
+
+def _group(space: str, group: str) -> str:
+    return f"group/{space}/{group}" if group else ""
