@@ -26,7 +26,7 @@ from agent.toolbox import CallRecorder, Toolbox
 MODEL_TRIES = 3
 """How often one step asks the model when its connection fails or its stream breaks off."""
 RETRY_PAUSE = 0.5
-"""Seconds before the second try; doubled after that. A named pause is obeyed up to LONGEST_PAUSE."""
+"""Seconds before the second try; doubled after that. A named pause counts up to LONGEST_PAUSE."""
 LONGEST_PAUSE = 20.0
 MOST_TOKENS = 16_384
 """After a reply that was cut off by its output limit the limit is doubled up to this."""
@@ -60,6 +60,9 @@ class Recorder(CallRecorder, Protocol):
         ...
 
 
+End = Literal["answered", "too_long", "broken_off", "step_limit", "empty"]
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How far one turn may go: model steps, and output tokens a step."""
@@ -72,12 +75,13 @@ class Limits:
 class LoopEnd:
     """What the loop came to.
 
-    `end`: answered; broken_off (the stream ended early, `text` is what there was); step_limit (no
-    step was left, `text` may be empty); empty (the model said nothing, twice).
+    `end`: answered; too_long (the output limit cut the text); broken_off (the stream ended early,
+    `text` is what there was); step_limit (no step was left, `text` may be empty); empty (the model
+    said nothing, twice).
     """
 
     text: str
-    end: Literal["answered", "broken_off", "step_limit", "empty"]
+    end: End
     steps: int
     model: str
     usage: Usage
@@ -203,10 +207,11 @@ class Loop:
         raise AssertionError("a model's stream ends with a ModelReply")
 
 
-def _end(reply: ModelReply, *, cut_short: bool) -> Literal["answered", "broken_off", "step_limit"]:
+def _end(reply: ModelReply, *, cut_short: bool) -> End:
     if cut_short:
         return "step_limit"
-    return "broken_off" if reply.stop in ("cut", "length") else "answered"
+    ends: dict[str, End] = {"cut": "broken_off", "length": "too_long"}
+    return ends.get(reply.stop, "answered")
 
 
 def _doing(language: Language, tools: Sequence[Tool]) -> str:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from agent.dialogue import Message, Text
 from agent.domain import Question
-from agent.durable.snapshot import Exchange
+from agent.durable import keys, snapshot
+from agent.durable.records import TurnRecord
+from agent.durable.snapshot import Exchange, Snapshot
+from agent.ports import Table
 
 CLEAR_WORDS = frozenset({"new", "/new", "新话题", "/新话题"})
 """A message of just this word forgets the thread's history."""
@@ -22,6 +26,21 @@ _DEFAULT_ZONE = "UTC"
 def clears(question: Question) -> bool:
     """Whether the question is the command to forget what came before."""
     return question.text.strip().casefold() in CLEAR_WORDS
+
+
+async def recall(table: Table, record: TurnRecord) -> Snapshot:
+    """The memory of the question's session.
+
+    A thread that is opened under a message of a direct chat starts with that message's exchange, so
+    that a follow-up in the thread understands the turn it stands under.
+    """
+    own = await snapshot.load(table, record.session)
+    chat = record.question.chat
+    if own.version or chat.kind != "direct" or chat.thread is None:
+        return own
+    top = keys.session_id(record.question.asker, replace(chat, thread=None))
+    above = await snapshot.load(table, top)
+    return replace(own, exchanges=tuple(e for e in above.exchanges if e.message == chat.thread))
 
 
 def conversation(exchanges: tuple[Exchange, ...], question: str) -> tuple[Message, ...]:
@@ -48,7 +67,8 @@ def with_context(question: Question, default_zone: str) -> str:
     asked = datetime.fromtimestamp(question.asked_at, zone)
     name = _NOT_IN_A_NAME.sub(" ", question.asker.name).strip()
     who = f" Asker: {name}." if name else ""
-    return f"<context>Asked on {asked:%Y-%m-%d (%A) %H:%M} {zone.key}.{who}</context>\n\n{question.text}"
+    context = f"<context>Asked on {asked:%Y-%m-%d (%A) %H:%M} {zone.key}.{who}</context>"
+    return f"{context}\n\n{question.text}"
 
 
 @lru_cache(maxsize=64)

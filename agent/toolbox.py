@@ -33,7 +33,8 @@ class Toolbox:
 
     `run` never raises for a failing call: each call gets exactly one reply, in call order. The
     very same call is answered from memory the second time and refused after SAME_CALL_LIMIT;
-    `looping` then says that the turn should come to its answer.
+    `looping` then says that the turn should come to its answer. `searched` says whether any call
+    succeeded, `passages` how many passages were shown.
     """
 
     __slots__ = (
@@ -43,6 +44,7 @@ class Toolbox:
         "_tools",
         "looping",
         "passages",
+        "searched",
         "sources",
         "specs",
     )
@@ -56,6 +58,7 @@ class Toolbox:
         self._known: dict[str, str] = {}
         self.specs: tuple[ToolSpec, ...] = tuple(t.spec for t in tools)
         self.sources = sources
+        self.searched = False
         self.looping = False
         self.passages = 0
 
@@ -98,9 +101,10 @@ class Toolbox:
             result = await _within_limit(tool, call.arguments)
         except (ForModel, Retryable) as error:
             return ToolReply(call.id, str(error) or error.code, error=True)
-        except Exception as error:  # noqa: BLE001  a foreign fault must not lose the sibling calls
+        except Exception as error:  # a foreign fault must not lose the sibling calls
             log.exception("tool %s failed", call.name)
             return ToolReply(call.id, f"The tool failed ({type(error).__name__}).", error=True)
+        self.searched = True
         self.sources.add(result.passages)
         self.passages += len(result.passages)
         text = self._known[fingerprint] = present(result)

@@ -125,6 +125,15 @@ class Journal:
             if any(stored.get(name) != item[name] for name in ("name", "argument_hash")):
                 raise JournalMismatch(f"call {number} of step {step} was another one") from None
 
+    async def start_over(self) -> None:
+        """Forget the steps of an attempt that died, before the turn is begun anew."""
+        while True:
+            page = await self._table.query(keys.journal(self._record.turn), keys.STEPS)
+            for item in page.items:
+                await self._table.delete_if(Key(text_of(item, "pk"), text_of(item, "sk")))
+            if page.after is None:
+                return
+
     async def visible(self, text: str) -> None:
         """Store the text that the asker sees, at a step boundary.
 

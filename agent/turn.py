@@ -1,0 +1,200 @@
+"""One turn, from the question to the saved answer: its steps on one screen."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from agent import phrases, session
+from agent.citations import SourceCollector, readers_of
+from agent.domain import Answer, AnswerStatus, Question, Source
+from agent.durable import answers, inbox, snapshot
+from agent.durable.journal import Journal
+from agent.durable.lock import Lease
+from agent.durable.outbox import Outbox
+from agent.durable.records import TurnRecord
+from agent.durable.snapshot import Exchange, Snapshot
+from agent.errors import ModelFailed, PlumblineError
+from agent.loop import Limits, Loop, LoopEnd
+from agent.markup.markers import is_refusal, without_refusal
+from agent.ports import Chat, Cipher, Clock, Model, Table, Tool
+from agent.stopwatch import Stopwatch
+from agent.stream import AnswerStream
+from agent.toolbox import Toolbox
+
+log = logging.getLogger(__name__)
+
+ANSWER = "answer"
+"""The outbox part of the one message that a turn posts."""
+OFFLINE = "offline"
+"""The name of the model that needs no network; its answers say so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What a turn works with. The asker is already bound into the tools."""
+
+    table: Table
+    cipher: Cipher
+    clock: Clock
+    chat: Chat
+    model: Model
+    tools: Sequence[Tool]
+    policy: str
+    time_zone: str
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """An answer as it goes out, and what the thread remembers of it.
+
+    `sources` is what the text's markers may mean, `notice` our own closing line. `memory` is None
+    when the thread's memory stays as it was.
+    """
+
+    answer: Answer
+    sources: Mapping[str, Source] = field(default_factory=dict[str, Source])
+    notice: str = ""
+    memory: Snapshot | None = None
+
+
+async def run_turn(desk: Desk, record: TurnRecord, watch: Stopwatch) -> Outcome:
+    """Answer one question in one message.
+
+    A fault of the model or of a source is told to the person in that message. Raises what the chat
+    platform or the table raise when they can not be reached at all.
+    """
+    question = record.question
+    outbox = Outbox(desk.table, desk.clock, record)
+    await outbox.intend(ANSWER)
+    message = desk.chat.begin(question.chat, question.asker, record.turn)
+    async with AnswerStream(
+        message, desk.clock, turn=record.turn, language=question.language
+    ) as stream:
+        thread = await session.recall(desk.table, record)
+        outcome = _without_model(question, thread)
+        if outcome is None:
+            stream.progress(phrases.progress(question.language, "thinking"))
+            try:
+                outcome = await _think(desk, record, stream, thread, watch)
+            except PlumblineError as error:
+                log.warning("turn %s ends with %s", record.turn, error.code)
+                outcome = _told(question, error.code)
+            except Exception:  # a fault of ours is told as well: never silence, never a traceback
+                log.exception("turn %s ends with a fault", record.turn)
+                outcome = _told(question, PlumblineError.code)
+        await stream.finish(outcome.answer.text, notice=outcome.notice, sources=outcome.sources)
+        await outbox.sent(ANSWER, stream.handle)
+    watch.once("total")
+    return replace(outcome, answer=replace(outcome.answer, timings=watch.times))
+
+
+async def save_turn(desk: Desk, record: TurnRecord, lease: Lease, outcome: Outcome) -> None:
+    """End the turn: answer, memory, state and lock in one transaction.
+
+    Raises ConditionFailed when another worker has taken the session over.
+    """
+    answer, memory = outcome.answer, outcome.memory
+    await inbox.finish(
+        desk.table,
+        desk.clock,
+        record,
+        lease,
+        "FAILED" if answer.status == "failed" else "DONE",
+        answer=await answers.seal(
+            desk.cipher, desk.clock, record, answer, readers_of(answer.citations)
+        ),
+        snapshot=memory
+        and snapshot.save(memory, record.session, record.org, lease.fence, desk.clock.now()),
+    )
+
+
+def lost_turn() -> Outcome:
+    """What is saved of a turn whose answer could not be delivered in any form."""
+    return Outcome(_own_words("", "failed"))
+
+
+def _without_model(question: Question, thread: Snapshot) -> Outcome | None:
+    """What needs no model: forgetting the thread, a message without words, one we can not read."""
+    language = question.language
+    if session.clears(question):
+        return Outcome(_own_words(phrases.cleared(language), "answered"), memory=thread.cleared())
+    if question.unsupported:
+        return Outcome(_own_words(phrases.unsupported(language, question.unsupported), "refused"))
+    if not question.text.strip():
+        kind = "image" if question.attachments else ""
+        text = phrases.unsupported(language, kind) if kind else phrases.empty_question(language)
+        return Outcome(_own_words(text, "refused"))
+    return None
+
+
+async def _think(
+    desk: Desk, record: TurnRecord, stream: AnswerStream, thread: Snapshot, watch: Stopwatch
+) -> Outcome:
+    question = record.question
+    asked = session.with_context(question, desk.time_zone)
+    journal = Journal(desk.table, desk.clock, record)
+    if record.attempt > 1:
+        await journal.start_over()
+    toolbox = Toolbox(desk.tools, SourceCollector(), journal)
+    loop = Loop(
+        desk.model,
+        toolbox,
+        journal,
+        stream,
+        desk.clock,
+        watch,
+        question.language,
+        desk.limits,
+    )
+    end = await loop.run(desk.policy, session.conversation(thread.exchanges, asked))
+    outcome = _concluded(desk, question, toolbox, end)
+    if outcome.answer.status not in ("answered", "refused"):
+        return outcome
+    exchange = Exchange(
+        question.chat.message,
+        question.asker.principal,
+        asked,
+        without_refusal(outcome.answer.text),
+        question.asked_at,
+    )
+    return replace(outcome, memory=thread.after(exchange))
+
+
+def _concluded(desk: Desk, question: Question, toolbox: Toolbox, end: LoopEnd) -> Outcome:
+    """The answer of a loop that ended, with the closing lines it needs."""
+    language, sources = question.language, toolbox.sources
+    if end.end == "empty":
+        raise ModelFailed("the model said nothing, twice")
+    text = end.text
+    if end.end == "step_limit" and not text.strip():
+        text = "\n".join(f"- {s.title} [src:{s.source}]" for s in sources.table.values())
+    clean, citations = sources.resolve(text)
+    status: AnswerStatus = "answered"
+    notices: list[str] = []
+    if end.end == "step_limit":
+        status = "stopped"
+        notices.append(phrases.step_limit(language, end.steps))
+    elif end.end == "broken_off":
+        status = "failed"
+        notices.append(phrases.incomplete(language))
+    elif end.end == "too_long":
+        notices.append(phrases.incomplete(language))
+    elif is_refusal(clean) or (toolbox.searched and not toolbox.passages):
+        status = "refused"
+        notices.append(phrases.refusal_steps(language))
+    name = desk.model.capability().name
+    if name == OFFLINE:
+        notices.append(phrases.offline_model(language))
+    answer = Answer(clean, citations, status, end.model or name, end.steps)
+    return Outcome(answer, sources.table, "\n".join(notices))
+
+
+def _told(question: Question, code: str) -> Outcome:
+    return Outcome(_own_words("", "failed"), notice=phrases.error(question.language, code))
+
+
+def _own_words(text: str, status: AnswerStatus) -> Answer:
+    return Answer(text, (), status, "", 0)

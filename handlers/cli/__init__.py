@@ -1,0 +1,1 @@
+"""The command line: plumbline ask, demo, serve, kb."""

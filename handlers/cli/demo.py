@@ -1,0 +1,67 @@
+"""`plumbline demo` and `plumbline serve`: the bot on one machine until it is stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import typer
+
+from handlers import local
+from handlers.cli import kb
+from handlers.cli.workspace import COMPANY, demo_settings, simulator_process
+from handlers.settings import Settings
+
+_GREETING = """
+  Plumbline demo / 演示        {page}
+
+  Open the page, choose a workspace look and a person, and ask:
+  打开页面，选择工作区和人物，然后提问：
+
+    去上海出差住宿标准是多少？      再问： 那柏林呢？
+    What is the hotel limit in Shanghai?      then: and in Berlin?
+    VPN error 809
+
+  Model: {model}.  Stop with Ctrl-C.
+"""
+
+
+def run(settings: Settings, port: int, bot_port: int) -> None:
+    """Start simulator and bot, fill the knowledge base, and wait for Ctrl-C."""
+    kb.fill(settings, COMPANY / "kb")
+    asyncio.run(_demo(settings, port, bot_port))
+
+
+def run_server(settings: Settings, host: str, port: int) -> None:
+    """Serve the handlers and wait for Ctrl-C."""
+    asyncio.run(_serve(settings, host, port))
+
+
+async def _demo(settings: Settings, port: int, bot_port: int) -> None:
+    async with simulator_process(f"http://127.0.0.1:{bot_port}", port) as page:
+        settings = demo_settings(settings, page)
+        async with local.serving(settings, bot_port), _until_stopped() as stopped:
+            typer.echo(_GREETING.format(page=page, model=settings.model))
+            await stopped.wait()
+
+
+async def _serve(settings: Settings, host: str, port: int) -> None:
+    async with local.serving(settings, port, host) as running, _until_stopped() as stopped:
+        typer.echo(f"Plumbline listens on {running.url}. Stop with Ctrl-C.")
+        await stopped.wait()
+
+
+@asynccontextmanager
+async def _until_stopped() -> AsyncIterator[asyncio.Event]:
+    """An event that Ctrl-C or a termination signal sets."""
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for sign in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(sign, stopped.set)
+    try:
+        yield stopped
+    finally:
+        for sign in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(sign)

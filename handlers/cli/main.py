@@ -1,0 +1,73 @@
+"""The commands of `plumbline`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+
+from agent.errors import PlumblineError
+from handlers.cli import ask as asking
+from handlers.cli import demo as demonstrating
+from handlers.cli import kb
+from handlers.cli.workspace import COMPANY, Person
+from handlers.settings import Settings
+
+app = typer.Typer(
+    name="plumbline",
+    help="An enterprise knowledge bot for Feishu/Lark and Slack.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+app.add_typer(kb.app, name="kb")
+
+
+def main() -> None:
+    """The entry point: errors of ours end in one sentence and exit status 1."""
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s %(message)s")
+    try:
+        app()
+    except PlumblineError as error:
+        typer.secho(f"{error} ({error.code})", fg="red", err=True)
+        raise SystemExit(1) from None
+
+
+@app.command()
+def ask(
+    question: Annotated[str, typer.Argument(help="The question, in Chinese or English.")],
+    login: Annotated[Person, typer.Option("--as", help="Who asks.")] = "alice",
+    platform: Annotated[asking.PlatformName, typer.Option(help="Where it is asked.")] = "feishu",
+    model: Annotated[str, typer.Option(help="offline, or a Claude model's name.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the turn as JSON.")] = False,
+) -> None:
+    """Ask one question in the demo workspace; exit status 0 when it was answered or refused."""
+    if not question.strip():
+        raise typer.BadParameter('the question is empty: plumbline ask "..."')
+    settings = Settings.from_environment()
+    if model:
+        settings = replace(settings, model=model)
+    kb.fill_when_empty(settings, COMPANY / "kb")
+    asked = asyncio.run(asking.ask(settings, question, login, platform))
+    typer.echo(asking.as_json(asked) if as_json else asking.as_text(asked))
+    raise typer.Exit(0 if asked.answer.status in ("answered", "refused") else 1)
+
+
+@app.command()
+def demo(
+    port: Annotated[int, typer.Option(help="Port of the chat page.")] = 8085,
+    bot_port: Annotated[int, typer.Option(help="Port of the bot.")] = 8086,
+) -> None:
+    """Start the demo workspace and the bot, and say where the chat page is."""
+    demonstrating.run(Settings.from_environment(), port, bot_port)
+
+
+@app.command()
+def serve(
+    port: Annotated[int, typer.Option(help="Where to listen.")] = 8080,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+) -> None:
+    """Run the bot on this machine: the handlers over HTTP and a worker beside them."""
+    demonstrating.run_server(Settings.from_environment(), host, port)

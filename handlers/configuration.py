@@ -1,0 +1,42 @@
+"""plumbline.toml: what an operator decides about people and spaces. Unknown keys are refused."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from agent.domain import Identity
+from agent.errors import Misconfigured
+
+
+class Configuration(BaseModel):
+    """The file's content.
+
+    `groups` names who belongs to a reader group: `platform:user id`, such as `slack:U0ALICE001`.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    groups: dict[str, tuple[str, ...]] = {}
+
+    def groups_of(self, person: Identity) -> frozenset[str]:
+        """The groups that name this person."""
+        member = f"{person.platform}:{person.user}"
+        return frozenset(name for name, members in self.groups.items() if member in members)
+
+
+def load_configuration(path: str) -> Configuration:
+    """The configuration in the file; without a file nobody is in any group.
+
+    Raises:
+        Misconfigured: the file is missing, is no TOML or holds keys that mean nothing.
+    """
+    if not path:
+        return Configuration()
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+        return Configuration.model_validate(tomllib.loads(text))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, ValidationError) as error:
+        raise Misconfigured(f"{Path(path).name} can not be used: {error}") from error

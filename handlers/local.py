@@ -1,0 +1,143 @@
+"""One machine: the same handlers over HTTP, and a worker beside them.
+
+Requests are handed to the handlers as API Gateway events; rings are taken from the embedded queue
+and drained by the worker's own code. There is no second code path for a turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import logging
+import socket
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import cast
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from agent.errors import PlumblineError
+from agent.ports import Ring
+from handlers import feishu, slack, wiring
+from handlers.settings import Settings
+from handlers.wiring import Workplace
+from handlers.worker import drain
+
+log = logging.getLogger(__name__)
+
+MOST_AT_ONCE = 8
+"""Sessions that are answered at the same time."""
+LISTEN_PAUSE = 0.05
+"""Seconds between two looks at an empty queue."""
+
+Receive = Callable[[Mapping[str, object], object, Settings], dict[str, object]]
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A server that listens: its address, and the worker's side of it."""
+
+    url: str
+    workplace: Workplace
+
+
+@asynccontextmanager
+async def serving(settings: Settings, port: int, host: str = "127.0.0.1") -> AsyncIterator[Running]:
+    """Serve the handlers and work through the queue until the block ends.
+
+    Args:
+        settings: What the operator decided.
+        port: Where to listen; 0 takes a free one.
+        host: The address to listen on.
+    """
+    listening = socket.create_server((host, port))
+    server = uvicorn.Server(
+        uvicorn.Config(application(settings), log_level="warning", lifespan="off", access_log=False)
+    )
+    workplace = await wiring.worker(settings)
+    serve = asyncio.create_task(server.serve(sockets=[listening]))
+    work = asyncio.create_task(_work(workplace))
+    try:
+        while not server.started:
+            await asyncio.sleep(0.01)
+        yield Running(f"http://{host}:{listening.getsockname()[1]}", workplace)
+    finally:
+        server.should_exit = True
+        work.cancel()
+        await asyncio.wait((serve, work))
+        await workplace.aclose()
+
+
+def application(settings: Settings) -> Starlette:
+    """The HTTP side: each path is one function's address."""
+
+    def route(path: str, receive: Receive) -> Route:
+        async def endpoint(request: Request) -> Response:
+            event = await _event(request)
+            answer = await run_in_threadpool(receive, event, None, settings)
+            return Response(
+                str(answer["body"]),
+                status_code=cast(int, answer["statusCode"]),
+                headers=cast(dict[str, str], answer["headers"]),
+            )
+
+        return Route(path, endpoint, methods=["POST"])
+
+    async def health(_: Request) -> Response:
+        return PlainTextResponse("ok")
+
+    return Starlette(
+        routes=[
+            Route("/health", health),
+            route("/feishu/events", feishu.receive),
+            route("/slack/events", slack.receive),
+            route("/slack/commands", slack.receive),
+            route("/slack/interactivity", slack.receive),
+        ]
+    )
+
+
+async def _event(request: Request) -> dict[str, object]:
+    """The request as an API Gateway event of payload format 2.0."""
+    body = await request.body()
+    return {
+        "version": "2.0",
+        "rawPath": request.url.path,
+        "headers": dict(request.headers),
+        "requestContext": {"http": {"method": request.method, "path": request.url.path}},
+        "body": base64.b64encode(body).decode(),
+        "isBase64Encoded": True,
+    }
+
+
+async def _work(workplace: Workplace) -> None:
+    """Answer rings for ever, several sessions at a time."""
+    free = asyncio.Semaphore(MOST_AT_ONCE)
+    async with asyncio.TaskGroup() as group:
+        while True:
+            await free.acquire()
+            rings = await workplace.queue.receive()
+            if not rings:
+                free.release()
+                await workplace.clock.sleep(LISTEN_PAUSE)
+            for ring in rings:
+                task = group.create_task(_answer(workplace, ring))
+                task.add_done_callback(lambda _: free.release())
+
+
+async def _answer(workplace: Workplace, ring: Ring) -> None:
+    """Drain the session; what fails stays unacknowledged and rings again."""
+    try:
+        await drain(workplace, ring.session)
+    except PlumblineError:
+        log.exception("session %s is left for the next ring", ring.session)
+    except Exception:  # the server outlives a fault in one session; the ring comes again
+        log.exception("a fault in session %s", ring.session)
+    else:
+        await workplace.queue.ack(ring.receipt)

@@ -1,0 +1,145 @@
+"""The worker: a ring names a session, and its turns are answered one after the other.
+
+    lock → oldest pending turn → reaction → run → save and release → look once more
+
+A session whose lock is held is left to its holder, who looks for further turns after each one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, cast
+
+from agent.durable import inbox, lock
+from agent.durable.lock import LEASE, RENEW_AT, Lease
+from agent.durable.records import TurnRecord, Versions
+from agent.errors import ConditionFailed, ForPerson, PlumblineError, Retryable, Unavailable
+from agent.stopwatch import Stopwatch
+from handlers import loop, wiring
+from handlers.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from handlers.wiring import Workplace
+
+log = logging.getLogger(__name__)
+
+MOST_ATTEMPTS = 5
+"""A turn that could not be delivered so often is given up (DURABILITY.md, section 4)."""
+
+
+def handler(event: Mapping[str, object], context: object) -> dict[str, list[dict[str, str]]]:
+    """Answer the sessions that an SQS batch rings for; failed records come again."""
+    records = cast(list[Mapping[str, str]], event.get("Records") or [])
+    failed = loop.run(_work_through(records))
+    return {"batchItemFailures": [{"itemIdentifier": name} for name in failed]}
+
+
+async def _work_through(records: list[Mapping[str, str]]) -> list[str]:
+    workplace = await wiring.worker(Settings.from_environment())
+    failed: list[str] = []
+    for record in records:
+        try:
+            await drain(workplace, record["body"])
+        except (PlumblineError, OSError):
+            log.exception("session %s is left for the next ring", record["body"])
+            failed.append(record["messageId"])
+    return failed
+
+
+async def drain(workplace: Workplace, session: str) -> int:
+    """Answer the session's pending turns in order; returns how many this call answered.
+
+    Raises what the table or the chat platform raise when they can not be reached: the ring then
+    comes again.
+    """
+    answered = 0
+    while (first := await inbox.oldest_pending(workplace.table, session)) is not None:
+        lease = await lock.acquire(
+            workplace.table, workplace.clock, workplace.ids, session, workplace.name, first.org
+        )
+        if lease is None:
+            await _notice(workplace, first)
+            return answered
+        try:
+            # What was pending before the lock was ours may have been answered meanwhile.
+            record = await inbox.oldest_pending(workplace.table, session)
+            if record is not None:
+                await _answer(workplace, record, lease)
+                answered += 1
+        finally:
+            await lock.release(workplace.table, workplace.clock, lease)
+    return answered
+
+
+async def _answer(workplace: Workplace, record: TurnRecord, lease: Lease) -> None:
+    watch = Stopwatch(workplace.clock)
+    async with _kept(workplace, lease):
+        await _notice(workplace, record)
+        watch.once("reaction")
+        desk, versions = await workplace.desk(record)
+        from agent.turn import lost_turn, run_turn, save_turn  # noqa: PLC0415  heavy: after the reaction
+
+        record = await inbox.start(workplace.table, workplace.clock, record, lease.fence, versions)
+        try:
+            outcome = await run_turn(desk, record, watch)
+        except (ForPerson, Retryable) as error:
+            if isinstance(error, Retryable) and record.attempt < MOST_ATTEMPTS:
+                raise
+            log.exception("turn %s can not be delivered", record.turn)
+            outcome = lost_turn()
+        await save_turn(desk, record, lease, outcome)
+
+
+async def _notice(workplace: Workplace, record: TurnRecord) -> None:
+    """Show that the question was seen, before anything heavy is loaded."""
+    question = record.question
+    try:
+        await workplace.chat(question.asker.platform).react(question.chat, "seen")
+    except PlumblineError as error:
+        log.warning("turn %s has no reaction: %s", record.turn, error.code)
+
+
+@asynccontextmanager
+async def _kept(workplace: Workplace, lease: Lease) -> AsyncIterator[None]:
+    """Renew the lease in time while the body runs; a lost lease stops the body.
+
+    Raises ConditionFailed in place of the body's result when the lease was lost.
+    """
+    body = asyncio.current_task()
+    keeper = asyncio.create_task(_renew(workplace, lease))
+
+    def stop(task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and body is not None:
+            body.cancel()
+
+    keeper.add_done_callback(stop)
+    try:
+        yield
+    except asyncio.CancelledError:
+        if keeper.cancelled() or not keeper.done() or body is None:
+            raise
+        body.uncancel()
+        raise ConditionFailed("the session was taken over") from keeper.exception()
+    finally:
+        keeper.cancel()
+        await asyncio.wait((keeper,))
+
+
+async def _renew(workplace: Workplace, lease: Lease) -> None:
+    """Renew for ever; the second failure in a row ends it with what the table said."""
+    failed = 0
+    while True:
+        await workplace.clock.sleep(LEASE * RENEW_AT if not failed else 1.0)
+        try:
+            lease = await lock.renew(workplace.table, workplace.clock, workplace.ids, lease)
+        except Unavailable:
+            failed += 1
+            if failed > 1:
+                raise
+        else:
+            failed = 0
