@@ -1,8 +1,8 @@
 """The paced stream of one answer: many small changes in, few whole frames out.
 
-A turn reports what it knows (progress, text, sources); one writer shows the latest frame and never
-two at once, no faster than the platform allows. What is shown in between may be skipped; the last
-frame is sent until it is delivered or its time is up.
+A turn reports what it knows (progress, text, sources); one writer shows the latest frame, never
+two at once and no faster than the platform allows. What is shown in between may be skipped; the
+last frame is sent until it is delivered or its time is up.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ QUIET: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Pacing:
-    """How long the last frame is tried for, and its first pause; both in seconds."""
+class Patience:
+    """How long the last frame is tried for, and the first pause between tries; in seconds."""
 
     limit: float = 120.0
     first_pause: float = 0.5
@@ -40,15 +40,16 @@ class Pacing:
 class AnswerStream:
     """One answer on its way to the person; an async context manager used by one turn.
 
+    `progress`, `delta`, `replace` and `sources` only note the change and return at once. `finish`
+    sends the last frame. Leaving the context stops the writer; nothing runs on after it, and an
+    error of the body goes on as it is.
+
     Args:
         message: the message of the Chat port that is edited in place.
         clock: time.
         turn: the turn's id; it stands in every frame.
         language: the person's language.
-        pacing: the limits of the last frame.
-
-    `progress`, `delta`, `replace` and `sources` only note the change and return at once. `finish`
-    sends the last frame. Leaving the context stops the writer; nothing runs on after it.
+        patience: the limits of the last frame.
     """
 
     def __init__(
@@ -58,23 +59,23 @@ class AnswerStream:
         *,
         turn: str,
         language: Language,
-        pacing: Pacing | None = None,
+        patience: Patience | None = None,
     ) -> None:
         self._message = message
         self._clock = clock
         self._turn = turn
         self._language: Language = language
-        self._pacing = pacing or Pacing()
+        self._patience = patience or Patience()
         self._pieces: list[str] = []
         self._progress = ""
         self._sources: Mapping[str, Source] | None = None
         self._changed = asyncio.Event()
+        self._shown = False
         self._showing = False
         self._closing = False
         self._finished = False
-        self._slow_down = 1.0
-        self._begun = clock.monotonic()
-        self._last_call = self._begun
+        self._slow_down = 1
+        self._begun = self._last_call = clock.monotonic()
         self._not_before = self._begun
         self._group = asyncio.TaskGroup()
         self._tasks: tuple[asyncio.Task[None], ...] = ()
@@ -153,9 +154,9 @@ class AnswerStream:
         self._finished = True
         await self._stop_writer()
         frame = Frame(
-            turn=self._turn,
-            language=self._language,
-            text=self.text if text is None else text,
+            self._turn,
+            self._language,
+            self.text if text is None else text,
             notice=notice,
             sources=self._sources if sources is None else sources,
             done=True,
@@ -169,14 +170,15 @@ class AnswerStream:
         self._closing = True
         writer, keeper = self._tasks
         keeper.cancel()
-        if not self._showing:
+        if self._showing:
+            await asyncio.wait((writer,))
+        else:
             writer.cancel()
-        await asyncio.wait(self._tasks)
 
     async def _deliver(self, frame: Frame) -> None:
-        deadline = self._clock.monotonic() + self._pacing.limit
-        pause = self._pacing.first_pause
-        await self._wait_until(max(self._not_before, self._next_slot(0.0)))
+        deadline = self._clock.monotonic() + self._patience.limit
+        pause = self._patience.first_pause
+        await self._wait_for_slot(0.0)
         while True:
             try:
                 await self._message.finish(frame)
@@ -192,45 +194,48 @@ class AnswerStream:
 
     # --- intermediate frames -----------------------------------------------------------------
 
-    def _next_slot(self, floor: float) -> float:
-        pace = max(self._message.pace, floor) * self._slow_down
-        first = self._last_call == self._begun
-        return self._begun if first else self._last_call + min(pace, max(SLOWEST, pace and floor))
-
-    async def _wait_until(self, moment: float) -> None:
-        wait = moment - self._clock.monotonic()
+    async def _wait_for_slot(self, floor: float) -> None:
+        """Wait until the pace, slowed down by refusals, and a named pause both allow a call."""
+        pace = max(self._message.pace, floor)
+        if self._slow_down > 1:
+            pace = max(pace, min(pace * self._slow_down, SLOWEST))
+        slot = self._not_before
+        if self._shown:
+            slot = max(slot, self._last_call + pace)
+        wait = slot - self._clock.monotonic()
         if wait > 0:
             await self._clock.sleep(wait)
 
     async def _write(self) -> None:
         while not self._closing:
             await self._changed.wait()
-            await self._wait_until(max(self._not_before, self._next_slot(FLOOR)))
+            await self._wait_for_slot(FLOOR)
             self._changed.clear()
-            await self._show(self._progress)
+            await self._show()
 
     async def _keep_alive(self) -> None:
+        """Ask for a frame when nothing was shown for a while, so that the person sees life."""
         while True:
             await self._clock.sleep(self._last_call + QUIET - self._clock.monotonic())
-            now = self._clock.monotonic()
-            if now - self._last_call >= QUIET:
+            if self._clock.monotonic() - self._last_call >= QUIET:
                 self._changed.set()
+                # The writer may have to wait for its slot; asking again meanwhile is useless.
+                await self._clock.sleep(FLOOR)
 
-    async def _show(self, progress: str) -> None:
-        frame = Frame(
-            turn=self._turn,
-            language=self._language,
-            text=self.text,
-            progress=progress,
-            sources=self._sources,
-        )
-        self._showing = True
+    async def _show(self) -> None:
+        now = self._clock.monotonic()
+        progress = self._progress
+        if now - self._last_call >= QUIET:
+            progress = phrases.still(self._language, progress, now - self._begun)
+        frame = Frame(self._turn, self._language, self.text, progress, sources=self._sources)
+        self._showing = self._shown = True
         try:
             await self._message.show(frame)
         except RateLimited as error:
             self._slow_down *= 2
             self._not_before = self._clock.monotonic() + error.retry_after
             log.info("frame skipped: %s", error.code)
+            self._changed.set()
         except PlumblineError as error:
             log.info("frame skipped: %s", error.code)
         finally:
