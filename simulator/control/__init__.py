@@ -1,0 +1,1 @@
+"""The /sim control API that the chat page and the tests drive."""

@@ -1,0 +1,1 @@
+"""The Slack half of the simulator: its Web API and the events it sends."""

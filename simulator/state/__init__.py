@@ -1,0 +1,1 @@
+"""What both simulated platforms share: clock, people, chats, messages, files, feeds."""
