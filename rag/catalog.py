@@ -65,7 +65,7 @@ class Catalog:
 
     async def entries(self, space: str) -> tuple[CatalogEntry, ...]:
         """Every document of a space by id, removed ones left out."""
-        pk = keys.document(self._org, space, "").pk
+        pk = keys.document(self._org, space, "-").pk  # the part that all share
         found = [_entry(item) async for item in self._all(pk, "D#")]
         return tuple(entry for entry in found if entry.state != "removed")
 
@@ -76,7 +76,7 @@ class Catalog:
 
     async def spaces(self) -> tuple[str, ...]:
         """The names of all spaces, in order."""
-        pk = keys.space(self._org, "").pk
+        pk = keys.space(self._org, "-").pk
         return tuple(sorted([str(item["name"]) async for item in self._all(pk, "SPACE#")]))
 
     async def _all(self, pk: str, prefix: str) -> AsyncIterator[Item]:

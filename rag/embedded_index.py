@@ -26,7 +26,7 @@ from rag.documents import (
     searched_text,
 )
 from rag.ports import EVERYTHING, Channels, Filters, Hit
-from rag.text import passage_terms, query_terms
+from rag.text import passage_terms, query_terms, without_seams
 from rag.vector_table import VectorTable, build_table
 
 _VERSION = 1
@@ -416,7 +416,7 @@ def _words_of(
 
 
 def _weights(db: sqlite3.Connection, terms: Sequence[str]) -> dict[str, float]:
-    """FTS5's inverse document frequency of each term; an unknown term weighs most."""
+    """FTS5's inverse document frequency of each term; an unknown one weighs most."""
     if not terms:
         return {}
     total = int(db.execute("SELECT count(*) FROM chunks").fetchone()[0])
@@ -426,10 +426,11 @@ def _weights(db: sqlite3.Connection, terms: Sequence[str]) -> dict[str, float]:
             tuple(terms),
         ).fetchall()
     )
+    counts = {term: n for term, n in counts.items() if n}
     return {
         term: max(1e-6, math.log((total - n + 0.5) / (n + 0.5)))
-        for term in terms
-        for n in (counts.get(term, 0) or 0.5,)
+        for term in without_seams(list(terms), counts)
+        for n in (counts.get(term, 0.5),)
     }
 
 

@@ -6,11 +6,13 @@ import asyncio
 import dataclasses
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent.domain import Language
+from agent.errors import ForPerson
 from rag.catalog import Catalog, CatalogEntry, complete
 from rag.chunking import DEFAULT_SIZES, ChunkSize, chunk_sections
 from rag.documents import (
@@ -35,6 +37,8 @@ from rag.ports import Embedder, SearchIndex
 
 Progress = Callable[[int, int, str], None]
 """Told after each file: how many are done, how many there are, the file's path in the folder."""
+
+_SPACE_NAME = re.compile(r"\w[\w.-]{0,63}")
 
 _PIPELINE = "1"
 """Grows with any change of reading or chunking that should index every document anew."""
@@ -103,8 +107,10 @@ class Ingestion:
 
         Raises:
             DocumentRefused: the space's own `_space.yaml` is not understood.
+            BadSpaceName: the name can not be one.
             IndexMismatch: the index belongs to another embedder.
         """
+        check_space_name(space)
         defaults, files, whole = await asyncio.to_thread(_survey, path, space)
         await self._catalog.open_space(space, defaults.readers)
         known = {entry.source: entry for entry in await self._catalog.entries(space)}
@@ -243,6 +249,24 @@ class Ingestion:
         chunks = chunk_sections(reading.sections, self._sizes[document.language])
         texts = [searched_text(document, chunk) for chunk in chunks]
         return _Taken(document, content_hash, chunks, self._embedder.embed_passages(texts))
+
+
+class BadSpaceName(ForPerson):
+    """A space can not have this name."""
+
+    code = "PL-322"
+
+
+def check_space_name(name: str) -> None:
+    """Refuse a name that can not stand in keys and filters.
+
+    Raises:
+        BadSpaceName: it has other characters than letters, digits, `_`, `-` and dots, or too many.
+    """
+    if not _SPACE_NAME.fullmatch(name):
+        raise BadSpaceName(
+            f"a space can not be called {name!r}: use up to 64 letters, digits, dashes and dots"
+        )
 
 
 def _survey(path: Path, space: str) -> tuple[SpaceDefaults, list[_File], bool]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from agent.domain import Language
 
@@ -28,8 +28,9 @@ _HAN_ONE = re.compile(f"[{_HAN}]")
 _LATIN_WORD = re.compile(r"[^\W\d_]+")
 
 _ASKING_ZH = re.compile(
-    "怎么办|怎么样|怎样|怎么|如何|什么|为何|多少|多久|哪些|哪个|哪里|哪儿|几个|是否|能不能|可不可以|"
-    "可以|请问|请|是不是|有没有|我们|我|你|吗|呢|吧|啊|的|了|是|在|和|与|谁"
+    "怎么办|怎么样|怎样|怎么|如何|什么|为何|有多少|多少|多久|有哪些|哪些|哪个|哪里|哪儿|有几|几个|几|"
+    "是否|能不能|可不可以|可以|请问|是不是|有没有|我们|我|你|吗|呢|吧|啊|谁|是|"
+    "(?<!目)的|了(?!解|结)|(?<![存现所])在(?![线职编岗校途建])|(?<!总)和(?!解)|(?<!参)与(?!会)"
 )
 _ASKING_EN = frozenset(
     re.findall(
@@ -84,6 +85,24 @@ def query_terms(text: str) -> list[str]:
     folded = _fold(text)
     told = dict.fromkeys(t for t in _terms(_ASKING_ZH.sub(" ", folded)) if t not in _ASKING_EN)
     return list(told or dict.fromkeys(_terms(folded)))
+
+
+def without_seams(terms: list[str], known: Mapping[str, int]) -> list[str]:
+    """A question's terms without Chinese pairs that are no words but the seam between two.
+
+    A pair that no passage has, between two pairs that passages have (差住 in 出差住宿), tells
+    nothing; nor does a lone character that is left over. `known` holds the number of passages by
+    term.
+    """
+    firsts = {term[0] for term in terms if term in known}
+    lasts = {term[-1] for term in terms if term in known}
+
+    def seam(term: str) -> bool:
+        if term in known or not _HAN_ONE.match(term):
+            return False
+        return len(term) == 1 or (term[0] in lasts and term[1] in firsts)
+
+    return [term for term in terms if not seam(term)]
 
 
 def exact_tokens(text: str) -> frozenset[str]:
