@@ -22,6 +22,7 @@ from agent.ports import (
     Put,
     Table,
     Update,
+    Value,
     Write,
 )
 from agent.stores.limits import BadItem, ItemTooLarge
@@ -70,20 +71,20 @@ async def test_absent_item_is_none(table: Table) -> None:
 
 
 async def test_caller_and_store_share_nothing(table: Table) -> None:
-    rows: list[object] = [1]
+    rows: list[Value] = [1]
     mine = item(rows=rows, name="a")
     await table.put(mine)
     rows.append(2)
     mine["name"] = "b"
-    read = await table.get(KEY)
+    read = await table.get(KEY) or {}
     assert read == item(rows=[1], name="a")
     read["name"] = "c"
     inner = read["rows"]
     assert isinstance(inner, list)
     inner.append(3)
     assert await table.get(KEY) == item(rows=[1], name="a")
-    given: dict[str, object] = {"deep": [1]}
-    changed = await table.update_if(KEY, Change(set={"map": given}))  # pyright: ignore[reportArgumentType]  # test values
+    given: dict[str, Value] = {"deep": [1]}
+    changed = await table.update_if(KEY, Change(set={"map": given}))
     given["deep"] = []
     changed["map"] = None
     assert (await table.get(KEY) or {})["map"] == {"deep": [1]}
@@ -227,8 +228,8 @@ async def test_delete_of_what_is_absent_succeeds(table: Table) -> None:
         item(own_pk=""),
         item(due_sk=5),
         {"pk": "S#1"},
-        item(**{"": 1}),
-        item(**{"a\0": 1}),
+        item() | {"": 1},
+        item() | {"a\0": 1},
     ],
     ids=lambda bad: repr(bad)[:40],
 )
