@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from agent.domain import Language
+from agent.domain import Language, Source
 
 ProgressKind = Literal["thinking", "searching", "reading", "writing"]
 CardState = Literal["working", "done", "refused", "failed"]
@@ -158,6 +158,36 @@ _STATES: Final[dict[CardState, _Pair]] = {
 }
 _OBSOLETE: Final[_Pair] = {"zh": "已失效", "en": "obsolete"}
 _DRAFT: Final[_Pair] = {"zh": "草稿", "en": "draft"}
+
+
+_KINDS: Final[dict[str, tuple[str, _Pair]]] = {
+    "policy": ("📘", {"zh": "制度", "en": "policy"}),
+    "manual": ("📗", {"zh": "手册", "en": "manual"}),
+    "faq": ("❓", {"zh": "问答", "en": "FAQ"}),
+    "incident": ("🚨", {"zh": "事故", "en": "incident"}),
+    "contract": ("📜", {"zh": "合同", "en": "contract"}),
+    "product": ("📦", {"zh": "产品", "en": "product"}),
+    "guide": ("🧭", {"zh": "指南", "en": "guide"}),
+    "message": ("💬", {"zh": "消息", "en": "message"}),
+    "docs": ("📄", {"zh": "文档", "en": "document"}),
+    "docx": ("📄", {"zh": "文档", "en": "document"}),
+    "wiki": ("📄", {"zh": "知识库", "en": "wiki"}),
+    "minutes": ("🎙", {"zh": "妙记", "en": "minutes"}),
+}
+_LOCK: Final = "🔒"
+_PAGE: Final = "📄"
+
+
+def source_icon(kind: str, *, private: bool) -> str:
+    """The icon of a source; a private one carries a lock."""
+    return _LOCK if private else _KINDS.get(kind, (_PAGE, None))[0]
+
+
+def source_facts(language: Language, source: Source) -> str:
+    """What is said of a source behind its title: kind, date, status; "" when nothing is known."""
+    kind = _KINDS[source.kind][1][language] if source.kind in _KINDS else ""
+    facts = (kind, source.updated, status_mark(language, source.status))
+    return " · ".join(fact for fact in facts if fact)
 
 
 def progress(language: Language, kind: ProgressKind, topic: str = "") -> str:

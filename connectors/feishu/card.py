@@ -1,0 +1,149 @@
+"""Answer cards as card JSON 2.0 (FEISHU.md §4): header by state, text, progress, sources, notice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from agent import phrases
+from agent.domain import Language, Source
+from agent.markup.pages import pages
+from agent.markup.renderer import document
+from agent.markup.tree import Block, CitationMark, Words
+from agent.ports import Frame
+from connectors.feishu.markup import TABLES, card_writer, safe_url
+
+LIMIT: Final = 28_000
+"""Bytes of a card's JSON; the platform takes about 30 KB."""
+TEXT_LIMIT: Final = 20_000
+"""Bytes of an answer's text on one card, with room for sources, notice and the JSON around."""
+ANSWER: Final = "answer"
+PROGRESS: Final = "progress"
+_SOURCES_LIMIT: Final = 5_000
+_COLOURS: Final[dict[phrases.CardState, str]] = {
+    "working": "blue",
+    "done": "green",
+    "refused": "grey",
+    "failed": "red",
+}
+
+Card = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class CardText:
+    """What stands on one card of a finished answer."""
+
+    text: str
+    sources: str = ""
+    notice: str = ""
+
+
+def size(text: str) -> int:
+    """Bytes of a text inside a card's JSON, which is sent as a string of JSON."""
+    return len(json.dumps(text, ensure_ascii=False).encode())
+
+
+def streaming_card(language: Language, text: str, progress: str) -> Card:
+    """The card of an answer that is being written."""
+    return _card(
+        language,
+        "working",
+        [_markdown(ANSWER, text), _markdown(PROGRESS, progress, small=True)],
+        streaming=True,
+    )
+
+
+def final_card(language: Language, state: phrases.CardState, content: CardText) -> Card:
+    """The card of a finished answer."""
+    elements = [_markdown(ANSWER, content.text)] if content.text else []
+    if content.notice:
+        elements.append(_markdown("notice", content.notice, small=True))
+    if content.sources:
+        elements.append({"tag": "hr", "element_id": "line"})
+        elements.append(_markdown("sources", content.sources, small=True))
+    return _card(language, state, elements or [_markdown(ANSWER, " ")], streaming=False)
+
+
+def summary(language: Language, state: phrases.CardState) -> str:
+    """What the chat list shows for the card."""
+    return phrases.state_title(language, state)
+
+
+def _card(
+    language: Language, state: phrases.CardState, elements: list[Card], *, streaming: bool
+) -> Card:
+    title = phrases.state_title(language, state)
+    return {
+        "schema": "2.0",
+        "config": {
+            "streaming_mode": streaming,
+            "update_multi": True,
+            "summary": {"content": title},
+        },
+        "header": {
+            "title": {"tag": "plain_text", "content": title},
+            "template": _COLOURS[state],
+        },
+        "body": {"elements": elements},
+    }
+
+
+def _markdown(element_id: str, content: str, *, small: bool = False) -> Card:
+    element: Card = {"tag": "markdown", "element_id": element_id, "content": content}
+    return element | {"text_size": "notation"} if small else element
+
+
+def card_texts(frame: Frame, tables: int = TABLES) -> tuple[CardText, ...]:
+    """A finished answer as the texts of one or more cards; sources and notice on the last.
+
+    Args:
+        frame: the last frame.
+        tables: how many native tables a card may have; 0 shows all as code.
+    """
+    blocks, numbering = document(frame.text, frame.sources or {})
+
+    def written(run: Sequence[Block]) -> int:
+        return size(card_writer(tables).blocks(run))
+
+    texts = [card_writer(tables).blocks(page) for page in pages(blocks, written, TEXT_LIMIT)]
+    sources = source_list(frame.language, numbering.cited)
+    notice = plain(frame.notice)
+    more = plain(phrases.goes_on(frame.language))
+    return (
+        *(CardText(text, notice=more) for text in texts[:-1]),
+        CardText(texts[-1], sources, notice),
+    )
+
+
+def plain(text: str) -> str:
+    """Words of our own as card markdown: nothing in them is a mark."""
+    lines = text.split("\n")
+    return "\n".join(card_writer().inline((Words(line),)) for line in lines)
+
+
+def source_list(language: Language, cited: Sequence[Source]) -> str:
+    """The numbered sources with icon, title, kind, date and link; "" without any."""
+    if not cited:
+        return ""
+    lines = [f"**{phrases.sources_title(language)}**"]
+    for n, source in enumerate(cited, 1):
+        line = _source_line(language, n, source)
+        if size("\n".join((*lines, line))) > _SOURCES_LIMIT:
+            lines.append("…")
+            break
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def _source_line(language: Language, n: int, source: Source) -> str:
+    number = card_writer().inline((CitationMark(n, ""),), line_start=False)
+    icon = phrases.source_icon(source.kind, private=source.private)
+    words = " ".join((source.title or source.source).split())[:120]
+    title = card_writer().inline((Words(words),), line_start=False)
+    address = safe_url(source.url)
+    shown = f"[{title}]({address})" if address else title
+    facts = plain(phrases.source_facts(language, source))
+    return f"{number} {icon} {shown}" + (f" · {facts}" if facts else "")

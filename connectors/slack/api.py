@@ -1,0 +1,155 @@
+"""A thin client of the Slack Web API: the calls the product makes with the bot's token.
+
+No call is repeated by itself: Slack has no key against doubles, and a post whose answer was lost
+may have been made (SLACK.md §3, SECURITY.md M3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from agent.errors import Misconfigured, PlatformRefused, RateLimited, Unavailable
+from agent.ports import Clock
+from connectors.web import json_object, named_pause, new_client, part, send
+
+_PASSING: Final = frozenset(
+    ("fatal_error", "internal_error", "service_unavailable", "request_timeout")
+)
+_OPERATOR: Final = frozenset(
+    (
+        "token_expired",
+        "token_revoked",
+        "invalid_auth",
+        "account_inactive",
+        "not_authed",
+        "missing_scope",
+    )
+)
+
+Body = dict[str, Any]
+"""JSON of the platform; values become ours where they are read."""
+
+
+class SlackApi:
+    """Calls as the bot.
+
+    Every call raises RateLimited (with the pause Slack named), Unavailable (time-out, 5xx, faults
+    of Slack), Misconfigured (token or scope) or PlatformRefused, whose reason is Slack's error
+    name.
+
+    Args:
+        token: the bot token.
+        base_url: address of the Web API, ending in /api/.
+        clock: time.
+    """
+
+    def __init__(self, token: str, base_url: str, clock: Clock) -> None:
+        self._token = token
+        self._clock = clock
+        self._client = new_client(base_url)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    async def auth_test(self) -> Body:
+        """Who the token belongs to: user_id, team_id, bot_id."""
+        return await self._call("auth.test", {})
+
+    async def post(self, channel: str, thread_ts: str, content: Body) -> str:
+        """Post a message (`content`: text, blocks, metadata); returns its ts."""
+        body = {"channel": channel, "thread_ts": thread_ts, **_QUIET, **content}
+        return str((await self._call("chat.postMessage", body)).get("ts", ""))
+
+    async def update(self, channel: str, ts: str, content: Body) -> None:
+        """Put another text and blocks into a message of ours."""
+        await self._call("chat.update", {"channel": channel, "ts": ts, **content})
+
+    async def post_ephemeral(self, channel: str, user: str, thread_ts: str, text: str) -> None:
+        """Show a text to one person alone; `thread_ts` may be empty."""
+        body = {"channel": channel, "user": user, "text": text}
+        await self._call(
+            "chat.postEphemeral", body | ({"thread_ts": thread_ts} if thread_ts else {})
+        )
+
+    async def start_stream(
+        self, channel: str, thread_ts: str, team: str, user: str, markdown: str
+    ) -> str:
+        """Begin a streamed reply; returns its ts."""
+        body = {
+            "channel": channel,
+            "thread_ts": thread_ts,
+            "recipient_team_id": team,
+            "recipient_user_id": user,
+            "markdown_text": markdown,
+        }
+        return str((await self._call("chat.startStream", body)).get("ts", ""))
+
+    async def append_stream(self, channel: str, ts: str, markdown: str) -> None:
+        """Add words to a streamed reply."""
+        body = {"channel": channel, "ts": ts, "markdown_text": markdown}
+        await self._call("chat.appendStream", body)
+
+    async def stop_stream(self, channel: str, ts: str, content: Body) -> None:
+        """End a streamed reply (`content`: markdown_text, blocks; may be empty)."""
+        await self._call("chat.stopStream", {"channel": channel, "ts": ts, **content})
+
+    async def react(self, channel: str, ts: str, name: str) -> None:
+        """Add a reaction."""
+        await self._call("reactions.add", {"channel": channel, "timestamp": ts, "name": name})
+
+    async def set_status(self, channel: str, thread_ts: str, status: str) -> None:
+        """Show a line under the thread while the bot works; "" takes it away."""
+        body = {"channel_id": channel, "thread_ts": thread_ts, "status": status}
+        await self._call("assistant.threads.setStatus", body)
+
+    async def open_direct(self, user: str) -> str:
+        """The channel id of the direct chat with a person."""
+        answer = await self._call("conversations.open", {"users": user})
+        return str(part(answer, "channel").get("id", ""))
+
+    async def replies(self, channel: str, thread_ts: str, oldest: str) -> list[Body]:
+        """The last messages of a thread from `oldest` on, with their metadata."""
+        form = {
+            "channel": channel,
+            "ts": thread_ts,
+            "oldest": oldest,
+            "limit": "100",
+            "include_all_metadata": "true",
+        }
+        answer = await self._call("conversations.replies", form, as_form=True)
+        return list(answer.get("messages") or ())
+
+    async def _call(self, method: str, body: Body, *, as_form: bool = False) -> Body:
+        request = self._client.build_request(
+            "POST",
+            method,
+            json=None if as_form else body,
+            data=body if as_form else None,
+            headers={"Authorization": f"Bearer {self._token}"},
+        )
+        label = f"Slack {method}"
+        response = await send(self._client, request, label)
+        if response.status_code == 429:
+            raise self._limited(label, response.headers)
+        if response.status_code >= 500:
+            raise Unavailable(f"{label}: HTTP {response.status_code}")
+        answer = json_object(response, label)
+        if answer.get("ok") is True:
+            return answer
+        name = str(answer.get("error", "unknown"))
+        if name in ("ratelimited", "rate_limited"):
+            raise self._limited(label, response.headers)
+        if name in _PASSING:
+            raise Unavailable(f"{label}: {name}")
+        if name in _OPERATOR:
+            raise Misconfigured(f"{label}: {name}")
+        raise PlatformRefused(f"Slack refused {method}: {name}", reason=name)
+
+    def _limited(self, label: str, headers: Mapping[str, str]) -> RateLimited:
+        pause = named_pause(headers, ("retry-after",), self._clock.now(), 1.0)
+        return RateLimited(f"{label}: too many calls", pause)
+
+
+_QUIET: Final[Body] = {"unfurl_links": False, "unfurl_media": False}
