@@ -1,0 +1,139 @@
+"""What a request of a chat platform may mean: a closed set of small values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from agent.domain import Json, Question
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Whose bot this is. An empty `app`, `tenant` or `bot` was not configured and is not checked.
+
+    `tenant` is the Feishu tenant key or the Slack team or enterprise id; `bot` is the bot's own
+    user id (Feishu open_id, Slack user id).
+    """
+
+    org: str
+    app: str = ""
+    tenant: str = ""
+    bot: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """A request whose sender is proven; `payload` is its decrypted JSON or decoded form."""
+
+    payload: Mapping[str, Json] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A request that proves nothing or is meant for somebody else. `reason` is for our log only."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Challenge:
+    """The platform checks the address: send `answer` back."""
+
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A person asks. `event` is the platform's id of this delivery."""
+
+    question: Question
+    event: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """A message was taken back: its turn is to be cancelled."""
+
+    chat: str
+    message: str
+    event: str
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Somebody used a control: a card, a button, a dialog or a message's menu.
+
+    `user` is who did it, not who asked. `value` is what the control carries, in the shape it came
+    (Feishu: an object or a plain string); `form` holds the named fields of a submitted form.
+    `reply` is the platform's handle for a later change (Feishu update token, Slack response_url).
+    `at` is the platform's own time of the action, as text.
+    """
+
+    kind: Literal["button", "form", "shortcut"]
+    user: str
+    tenant: str
+    chat: str
+    message: str
+    name: str
+    value: Json
+    form: Mapping[str, Json]
+    reply: str = field(repr=False)
+    at: str
+    event: str
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A slash command, which stands in no thread. `reply` is Slack's response_url."""
+
+    user: str
+    tenant: str
+    chat: str
+    name: str
+    text: str
+    reply: str = field(repr=False)
+
+
+LifecycleKind = Literal[
+    "bot_added",
+    "bot_removed",
+    "chat_entered",
+    "menu",
+    "reaction",
+    "thread_started",
+    "thread_context",
+    "home_opened",
+    "tokens_revoked",
+    "uninstalled",
+    "rate_limited",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Lifecycle:
+    """Something happened around the bot that asks nothing.
+
+    `detail` by kind: menu: the entry's key; reaction: the emoji's name; thread_started and
+    thread_context: the channel the person looks at; home_opened: the tab. `people`: whose tokens
+    were revoked. Fields that a kind does not have are empty.
+    """
+
+    kind: LifecycleKind
+    event: str
+    user: str = ""
+    chat: str = ""
+    message: str = ""
+    detail: str = ""
+    people: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """Nothing to do; `reason` is a fixed word for the log."""
+
+    reason: str
+
+
+Incoming = Challenge | Message | Recalled | Action | Command | Lifecycle | Ignored | Refused
