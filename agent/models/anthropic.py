@@ -101,6 +101,7 @@ class AnthropicModel:
             max_tokens=request.max_tokens,
             system=prefix or anthropic.omit,
             tools=offered or anthropic.omit,
+            tool_choice={"type": "none"} if offered and request.answer_now else anthropic.omit,
             messages=cast("list[MessageParam]", messages(request.messages)),
             stream=True,
         )

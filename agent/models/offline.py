@@ -1,0 +1,133 @@
+"""The model that needs no network: it searches once, reads closer once, and answers in quotes.
+
+It sees what every model sees, the request, and nothing else; the same request has the same reply.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from agent.dialogue import (
+    Capability,
+    Message,
+    ModelEvent,
+    ModelReply,
+    ModelRequest,
+    Text,
+    TextDelta,
+    ToolCall,
+    ToolReply,
+    ToolSpec,
+)
+from agent.domain import Json
+from agent.language import detect
+from agent.models.offline_answer import answer, refusal, small_talk
+from agent.models.offline_choice import choose
+from agent.models.offline_passages import Shown, read_passages
+from agent.models.offline_question import (
+    is_small_talk,
+    questions,
+    variants,
+    whole_question,
+    words_of,
+)
+from agent.ports import Clock
+
+NAME = "offline"
+SEARCH = "knowledge_search"
+READ = "read_document"
+
+_PIECE = re.compile(
+    "[\u3400-\u4dbf\u4e00-\u9fff\u3000-\u303f\uff00-\uffef]{1,3}|[^\\s\u3000-\u9fff\uff00-\uffef]+\\s*|\\s+"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What this turn's tools have shown so far."""
+
+    passages: tuple[Shown, ...]
+    called: frozenset[str]
+    failed: bool
+
+
+class OfflineModel:
+    """Extractive answers. `pace` is the pause between two pieces of text, in seconds."""
+
+    def __init__(self, clock: Clock, pace: float = 0.0) -> None:
+        self._clock = clock
+        self._pace = pace
+
+    def capability(self) -> Capability:
+        """Tools, no pictures, and room for whatever the core sends."""
+        return Capability(NAME)
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """The reply in pieces of a word or a few characters."""
+        reply = _reply(request)
+        for piece in _PIECE.findall(reply.message.text):
+            yield TextDelta(piece)
+            if self._pace:
+                await self._clock.sleep(self._pace)
+        yield reply
+
+
+def _reply(request: ModelRequest) -> ModelReply:
+    asked = questions(request.messages)
+    said = asked[-1] if asked else ""
+    language = detect(said)
+    if is_small_talk(said):
+        return _says(small_talk(language))
+    seen, whole = _seen(request.messages), whole_question(asked)
+    if not request.answer_now and (call := _next_call(request, seen, whole, said)):
+        return ModelReply(Message("assistant", (call,)), "tools", model=NAME)
+    if seen.failed and not seen.passages:
+        return _says(refusal(language, broken=True))
+    return _says(answer(choose(whole, seen.passages), language))
+
+
+def _says(text: str) -> ModelReply:
+    return ModelReply(Message("assistant", (Text(text),)), "end", model=NAME)
+
+
+def _seen(messages: tuple[Message, ...]) -> _Seen:
+    """What stands behind the last question."""
+    last = max((i for i, m in enumerate(messages) if words_of(m)), default=-1)
+    turn = messages[last + 1 :]
+    replies = [b for m in turn for b in m.blocks if isinstance(b, ToolReply)]
+    return _Seen(
+        read_passages(r.text for r in replies if not r.error),
+        frozenset(c.name for m in turn for c in m.calls),
+        any(r.error for r in replies),
+    )
+
+
+def _next_call(request: ModelRequest, seen: _Seen, whole: str, said: str) -> ToolCall | None:
+    """A search first; then a closer look at a passage that answers and breaks off."""
+    offered = {t.name: t for t in request.tools}
+    id_ = f"call_{len(request.messages)}"
+    if SEARCH in offered and SEARCH not in seen.called:
+        return ToolCall(id_, SEARCH, _search_arguments(offered[SEARCH], variants(whole, said)))
+    if READ in offered and READ not in seen.called:
+        quotes = choose(whole, seen.passages).quotes
+        if quotes and quotes[0].shown.cut:
+            return ToolCall(id_, READ, {_field(offered[READ], "string"): quotes[0].shown.source})
+    return None
+
+
+def _search_arguments(spec: ToolSpec, sentences: tuple[str, ...]) -> dict[str, Json]:
+    """The sentences in the tool's list of texts, or the first in its text."""
+    if many := _field(spec, "array"):
+        return {many: list(sentences)}
+    return {_field(spec, "string"): sentences[0]}
+
+
+def _field(spec: ToolSpec, kind: str) -> str:
+    """The first field of this type, a required one before the others; empty when there is none."""
+    fields = cast("Mapping[str, Mapping[str, Json]]", spec.schema.get("properties") or {})
+    required = cast("list[str]", spec.schema.get("required") or [])
+    ordered = sorted(fields, key=lambda name: name not in required)
+    return next((n for n in ordered if fields[n].get("type") == kind), "")

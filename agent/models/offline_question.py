@@ -1,0 +1,110 @@
+"""What a conversation asks for now: small talk, a question, or a follow-up made whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from agent.dialogue import Message, Text, ToolReply
+from agent.language import detect
+from agent.models.offline_terms import exact_tokens, place_in, terms
+
+_CONTEXT = re.compile(r"<context>.*?</context>", re.DOTALL)
+_LEAD = re.compile(
+    r"^(?:and|so|what about|how about|what if it is|then|also|same for|but|"
+    r"那么|那|还有|以及|换成|如果是|要是|至于)[\s,，]*",
+    re.IGNORECASE,
+)
+_TAIL = re.compile(r"(?:呢|怎么样)?[\s?？。.!！吗]*$")
+_POINTS_BACK = re.compile(
+    r"\b(?:it|its|that|those|there|they|them|this one)\b|它|这个|那个|那边|这里|那里|其",
+    re.IGNORECASE,
+)
+_SMALL_TALK = re.compile(
+    r"(?:hi|hello|hey|good (?:morning|afternoon|evening)|thanks?|thank you|thx|ok(?:ay)?|bye|great|"
+    r"who are you|what can you do|help|你好|您好|嗨|大家好|早上好|下午好|晚上好|"
+    r"谢谢(?:你|您)?|多谢|好的|辛苦了|再见|你是谁|你能做什么|你会什么|帮助)"
+    r"(?:[\s,，]*(?:there|plumbline|bot|again|very much|a lot|all|啊|呀|了))*[\s!！.。~?？]*",
+    re.IGNORECASE,
+)
+_ASKING = re.compile(
+    r"^(?:please )?(?:tell me|what (?:is|are|does|do)|how (?:do|can|should) (?:i|we|you)|"
+    r"where (?:is|are)|how (?:much|many|long|often)(?: is| are| does)?|who is|when is|is there|"
+    r"are there|can i|do i)(?: the| a| an)? |^请问|(?:是什么|是多少|怎么办)$",
+    re.IGNORECASE,
+)
+_CODE = re.compile(r"[A-Za-z0-9]+(?:[-._][A-Za-z0-9]+)*")
+_SHORT = 6
+_SHORT_ZH = 12
+_PLACE_PHRASE = re.compile(r"\b(in|for|at|to|from) ([A-Z][\w'-]*)")
+
+
+def words_of(message: Message) -> str:
+    """What the person wrote, without the context lines; empty for tool results."""
+    if message.role != "user" or any(isinstance(b, ToolReply) for b in message.blocks):
+        return ""
+    text = " ".join(b.text for b in message.blocks if isinstance(b, Text))
+    return _CONTEXT.sub("", text).strip()
+
+
+def questions(messages: Sequence[Message]) -> tuple[str, ...]:
+    """All that the person wrote, oldest first."""
+    return tuple(w for m in messages if (w := words_of(m)))
+
+
+def is_small_talk(text: str) -> bool:
+    """Greetings, thanks and the question what the bot can do; an empty message too."""
+    return not text or bool(_SMALL_TALK.fullmatch(text))
+
+
+def whole_question(asked: Sequence[str]) -> str:
+    """The last question, made whole with those before it when it is a follow-up."""
+    whole = ""
+    for text in asked:
+        if is_small_talk(text):
+            continue
+        whole = _join(whole, text) if whole and _follows(text) else text
+    return whole
+
+
+def variants(whole: str, said: str) -> tuple[str, ...]:
+    """Two or three full sentences to search for: the question and other angles on it."""
+    core = _ASKING.sub("", _TAIL.sub("", whole)).strip()
+    zh = detect(whole) == "zh"
+    made = [whole, f"关于“{core}”的规定和说明。" if zh else f"The rules and details on: {core}."]
+    exact = exact_tokens(whole)
+    codes = " ".join(c for c in _CODE.findall(whole) if c.lower() in exact)
+    if codes:
+        made.append(
+            f"{codes} 是什么意思，怎么处理？" if zh else f"What does {codes} mean and what to do?"
+        )
+    elif said != whole:
+        made.append(said)
+    return tuple(dict.fromkeys(made))
+
+
+def _follows(text: str) -> bool:
+    """Whether the words need the question before: a lead-in, something pointed at, or few words."""
+    zh = detect(text) == "zh"
+    short = len(text) <= _SHORT_ZH if zh else len(text.split()) <= _SHORT
+    if not short:
+        return bool(_LEAD.match(text) and len(terms(text)) <= _SHORT)
+    if _LEAD.match(text) or _POINTS_BACK.search(text) or text.rstrip("?？ ").endswith("呢"):
+        return True
+    return len(terms(text)) <= 1 and not exact_tokens(text)
+
+
+def _join(before: str, text: str) -> str:
+    """The question before with its place exchanged, else with the new words behind it."""
+    subject = _TAIL.sub("", _LEAD.sub("", text)).strip()
+    old, new = place_in(before), place_in(subject)
+    if old and new:
+        zh = detect(before) == "zh"
+        name = new[1][0] if zh else new[0] if new[0].isascii() else new[1][1].title()
+        return before.replace(old[0], name)
+    there, here = _PLACE_PHRASE.search(before), _PLACE_PHRASE.search(subject)
+    if there and here and len(terms(subject)) == 1:
+        return before.replace(there[2], here[2])
+    mark = "？" if detect(before) == "zh" else "?"
+    joint = "，" if detect(before) == "zh" else ", "
+    return f"{_TAIL.sub('', before)}{joint}{subject}{mark}" if subject else before
