@@ -14,9 +14,10 @@ from typing import TypeVar
 from agent.errors import Misconfigured, Unavailable
 
 _T = TypeVar("_T")
-_BUSY_SECONDS = 10.0
+_BUSY_SECONDS = 10
 _OPEN_TRIES = 200
 _OPEN_PAUSE = 0.05
+"""Both together are as long as _BUSY_SECONDS."""
 
 
 class SqliteFile:
@@ -56,6 +57,8 @@ class SqliteFile:
             return await asyncio.get_running_loop().run_in_executor(self._thread, work)
         except sqlite3.OperationalError as error:
             raise Unavailable(f"{self._path.name}: {error}") from error
+        except sqlite3.DatabaseError as error:
+            raise Misconfigured(f"{self._path.name} is damaged: restore it from a copy") from error
 
     def _transaction(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
         connection = self._open()
@@ -72,7 +75,7 @@ class SqliteFile:
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
+            connection = sqlite3.connect(self._path, timeout=0, isolation_level=None)
             try:
                 self._prepare(connection)
             except BaseException:
@@ -83,6 +86,7 @@ class SqliteFile:
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         _to_wal(connection)
+        connection.execute(f"PRAGMA busy_timeout = {_BUSY_SECONDS * 1000}")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("BEGIN IMMEDIATE")
         with closing(connection.execute("PRAGMA user_version")) as rows:
@@ -107,12 +111,11 @@ class SqliteFile:
 def _to_wal(connection: sqlite3.Connection) -> None:
     """Switch to WAL; SQLite does not wait by itself while another process does the same."""
     pause = threading.Event()
-    for attempt in range(_OPEN_TRIES):
+    for _ in range(_OPEN_TRIES):
         try:
             connection.execute("PRAGMA journal_mode = WAL")
         except sqlite3.OperationalError:
-            if attempt == _OPEN_TRIES - 1:
-                raise
             pause.wait(_OPEN_PAUSE)
         else:
             return
+    connection.execute("PRAGMA journal_mode = WAL")

@@ -89,3 +89,5 @@ async def test_a_folder_that_can_not_be_used_is_unavailable(tmp_path: Path) -> N
         await blobs.get("a/b")
     with pytest.raises(Unavailable):
         await blobs.delete("a/b")
+    with pytest.raises(Unavailable):
+        await blobs.put("b" * 200 + "/" + "c" * 240, b"x")

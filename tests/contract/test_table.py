@@ -203,6 +203,16 @@ async def test_change_that_dynamodb_refuses_writes_nothing(table: Table, change:
     assert await table.get(Key("S#1", "T#2")) is None
 
 
+@pytest.mark.parametrize("condition", [AnyOf(()), Compare("yes", "<", True)], ids=str)
+async def test_condition_that_dynamodb_refuses_is_refused(
+    table: Table, condition: Condition
+) -> None:
+    await table.put(item(yes=True))
+    with pytest.raises(BadItem):
+        await table.put_if(item(n=1), (condition,))
+    assert await table.get(KEY) == item(yes=True)
+
+
 async def test_delete_of_what_is_absent_succeeds(table: Table) -> None:
     await table.delete_if(KEY)
     await table.put(item())
@@ -295,7 +305,18 @@ async def test_a_transaction_has_1_to_100_writes_and_each_item_once(table: Table
         await table.transact(large)
 
 
-ORDERED = ["A#1", "A#10", "A#2", "A\ud7ff", "A\ue000", "A\uffff", "A\U00010000", "B#1", "b"]
+ORDERED = [
+    "A#1",
+    "A#10",
+    "A#2",
+    "A\ud7ff",
+    "A\ue000",
+    "A\uffff",
+    "A\U00010000",
+    "B#1",
+    "b",
+    "\U0010ffff",
+]
 
 
 async def test_query_is_in_the_order_of_utf8_bytes_and_keeps_to_the_partition(
@@ -308,7 +329,7 @@ async def test_query_is_in_the_order_of_utf8_bytes_and_keeps_to_the_partition(
     assert [i["sk"] for i in (await table.query("S#1")).items] == ORDERED
     found = await table.query("S#1", "A#1")
     assert [i["sk"] for i in found.items] == ["A#1", "A#10"]
-    for prefix in ("A\ud7ff", "A\U00010000", "B"):
+    for prefix in ("A\ud7ff", "A\U00010000", "B", "\U0010ffff"):
         found = await table.query("S#1", prefix)
         assert [i["sk"] for i in found.items] == [s for s in ORDERED if s.startswith(prefix)]
     assert (await table.query("S#1", "C")).items == ()

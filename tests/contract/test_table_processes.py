@@ -104,6 +104,19 @@ async def test_the_loop_goes_on_while_another_process_holds_the_file(tmp_path: P
     await table.aclose()
 
 
+async def test_opening_waits_while_another_process_makes_the_file(tmp_path: Path) -> None:
+    other = sqlite3.connect(tmp_path / "table.db", isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    table = SqliteTable(tmp_path / "table.db")
+    write = asyncio.create_task(table.put({"pk": "a", "sk": "a"}))
+    await asyncio.sleep(0.1)
+    assert not write.done()
+    other.execute("COMMIT")
+    other.close()
+    await write
+    await table.aclose()
+
+
 async def test_what_was_written_is_there_after_a_restart(tmp_path: Path) -> None:
     first = SqliteTable(tmp_path / "table.db")
     await first.transact((Put({"pk": "a", "sk": "a", "raw": b"\x00"}, (Absent(),)),))
@@ -119,6 +132,14 @@ async def test_a_file_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     newer.close()
     table = SqliteTable(tmp_path / "table.db")
     with pytest.raises(Misconfigured, match="format 2"):
+        await table.get(Key("a", "a"))
+    await table.aclose()
+
+
+async def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "table.db").write_text("no database " * 100)
+    table = SqliteTable(tmp_path / "table.db")
+    with pytest.raises(Misconfigured, match="damaged"):
         await table.get(Key("a", "a"))
     await table.aclose()
 

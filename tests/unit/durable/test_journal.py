@@ -29,8 +29,14 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.turns import ALICE, running_turn
 
 WORDS = st.text(st.characters(exclude_categories=()), max_size=8)
+
+
+def _listed(words: list[str]) -> Json:
+    return [*words]
+
+
 VALUES: st.SearchStrategy[Json] = st.one_of(
-    st.none(), st.integers(), WORDS, st.lists(WORDS, max_size=2).map(lambda words: [*words])
+    st.none(), st.integers(), WORDS, st.lists(WORDS, max_size=2).map(_listed)
 )
 ARGUMENTS = st.dictionaries(WORDS, VALUES, max_size=2)
 BLOCKS: st.SearchStrategy[Block] = st.one_of(
