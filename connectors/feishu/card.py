@@ -1,4 +1,4 @@
-"""Answer cards as card JSON 2.0 (FEISHU.md §4): header by state, text, progress, sources, notice."""
+"""Answer cards as card JSON 2.0: header by state, text, progress, sources (FEISHU.md §4)."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from agent import phrases
 from agent.domain import ChatRef, Identity, Source
@@ -114,13 +114,12 @@ class FeishuAnswer:
         self._clock = clock
         self._chat = chat
         self._turn = turn
-        known = json.loads(handle) if handle else {}
+        known: dict[str, Any] = json.loads(handle) if handle else {}
         self._card: str = known.get("card", "")
         self._message: str = known.get("message", "")
         self._opened: float = known.get("opened", 0.0)
         self._sequence = max(known.get("sequence", 0), attempt * SEQUENCES_PER_ATTEMPT)
         self._streaming = bool(self._card)
-        self._refused = False
         self._shown = {cards.ANSWER: "", cards.PROGRESS: ""}
         self._sources: Mapping[str, Source] = {}
         self._renderer = IncrementalRenderer(card_writer(), self._sources)
@@ -202,7 +201,7 @@ class FeishuAnswer:
                 await self._api.card_element(self._card, element, text or " ", sequence, uuid)
             except PlatformRefused as error:
                 if error.reason in _STREAM_ENDED:
-                    self._streaming, self._refused = False, True
+                    self._streaming = False
                     return
                 if error.reason != _OLD_SEQUENCE or again:
                     raise
@@ -213,13 +212,13 @@ class FeishuAnswer:
 
     async def _end_streaming(self, frame: Frame) -> None:
         """Switch streaming off so that the chat list stops saying that text is generated."""
-        self._streaming = False
         title = cards.summary(frame.language, "working" if not frame.done else _state(frame))
         config = {"streaming_mode": False, "summary": {"content": title}}
         try:
             await self._api.card_settings(self._card, {"config": config}, *self._next())
         except PlatformRefused as error:
             log.info("streaming not switched off: %s", error.reason)
+        self._streaming = False
 
     # --- the end -------------------------------------------------------------------------------
 

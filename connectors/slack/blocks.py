@@ -1,0 +1,111 @@
+"""Slack messages of a finished answer: markdown blocks, or mrkdwn sections when these are refused.
+
+Limits (SLACK.md §3): section 3,000 characters, markdown block 12,000, all blocks of a message about
+13,200 together, 50 blocks. A page keeps to 11,000 with its sources and notice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from agent import phrases
+from agent.domain import Language, Source
+from agent.markup.pages import pages, split_exact
+from agent.markup.renderer import document
+from agent.markup.tree import Block, Words
+from agent.markup.writer import Writer
+from agent.ports import Frame
+from connectors.slack.markup import markdown_writer, mrkdwn_writer, safe_url
+
+PAGE: Final = 11_000
+SECTION: Final = 3_000
+FALLBACK: Final = 3_000
+"""Characters of the text beside blocks, which only notifications show."""
+_SOURCES_LIMIT: Final = 2_800
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One message of a finished answer, written both ways. `tail` is sources and notice, mrkdwn."""
+
+    markdown: str
+    mrkdwn: str
+    tail: tuple[str, ...] = ()
+
+    @property
+    def tail_blocks(self) -> list[dict[str, Any]]:
+        """Sources and notice as blocks."""
+        return [section(text) for text in self.tail]
+
+    def rich(self) -> dict[str, Any]:
+        """Text and blocks with standard markdown."""
+        blocks = [{"type": "markdown", "text": self.markdown}] if self.markdown else []
+        return {"text": self._short(), "blocks": [*blocks, *self.tail_blocks]}
+
+    def sections(self) -> dict[str, Any]:
+        """Text and blocks in the older form."""
+        texts = split_exact(self.mrkdwn, SECTION)
+        return {"text": self._short(), "blocks": [*map(section, texts), *self.tail_blocks]}
+
+    def bare(self) -> dict[str, Any]:
+        """Text alone."""
+        return {"text": "\n\n".join((self.mrkdwn, *self.tail)), "blocks": []}
+
+    def _short(self) -> str:
+        return split_exact(self.mrkdwn or "\n".join(self.tail), FALLBACK)[0]
+
+
+def section(text: str) -> dict[str, Any]:
+    """A section block."""
+    return {"type": "section", "text": {"type": "mrkdwn", "text": text}}
+
+
+def answer_pages(frame: Frame) -> tuple[Page, ...]:
+    """A finished answer as one or more messages; sources and notice stand on the last."""
+    blocks, numbering = document(frame.text, frame.sources or {})
+    rich, plain = markdown_writer(), mrkdwn_writer()
+    tail = tuple(
+        text
+        for text in (source_list(frame.language, numbering.cited), own_words(frame.notice))
+        if text
+    )
+
+    def written(run: Sequence[Block]) -> int:
+        return max(len(rich.blocks(run)), len(plain.blocks(run)))
+
+    cut = pages(blocks, written, PAGE - sum(map(len, tail)))
+    return tuple(
+        Page(rich.blocks(page), plain.blocks(page), tail if n == len(cut) - 1 else ())
+        for n, page in enumerate(cut)
+    )
+
+
+def own_words(text: str, writer: Writer | None = None) -> str:
+    """Words of our own in mrkdwn (or by `writer`): nothing in them is a mark or an address."""
+    used = writer or mrkdwn_writer()
+    return "\n".join(used.inline((Words(line),)) for line in text.split("\n"))
+
+
+def source_list(language: Language, cited: Sequence[Source]) -> str:
+    """The numbered sources with icon, title, kind, date and link; "" without any."""
+    if not cited:
+        return ""
+    text = f"*{phrases.sources_title(language)}*"
+    for n, source in enumerate(cited, 1):
+        line = _source_line(language, n, source)
+        if len(text) + len(line) > _SOURCES_LIMIT:
+            return text + "\n…"
+        text += "\n" + line
+    return text
+
+
+def _source_line(language: Language, n: int, source: Source) -> str:
+    icon = phrases.source_icon(source.kind, private=source.private)
+    words = " ".join((source.title or source.source).split())[:120]
+    address = safe_url(source.url).replace("&", "&amp;")
+    facts = own_words(phrases.source_facts(language, source))
+    title = own_words(words)
+    shown = f"<{address}|{title.replace('`', '').replace('|', '¦')}>" if address else title
+    return f"[{n}] {icon} {shown}" + (f" · {facts}" if facts else "")
