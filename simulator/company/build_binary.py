@@ -10,7 +10,7 @@ import json
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import TypedDict, cast
+from typing import Required, TypedDict, cast
 
 from docx import Document
 
@@ -32,7 +32,7 @@ CHROMIUM = [
 class Part(TypedDict, total=False):
     """One heading with what stands below it; `rows` is a table whose first row is its head."""
 
-    heading: str
+    heading: Required[str]
     text: list[str]
     steps: list[str]
     rows: list[list[str]]
