@@ -76,6 +76,7 @@ class FeishuApi:
         base_url: origin of the API.
         clock: time.
         tokens: where the tenant token is kept; this process when None.
+        client: another HTTP client than the usual one.
     """
 
     def __init__(
@@ -85,13 +86,14 @@ class FeishuApi:
         base_url: str,
         clock: Clock,
         tokens: TokenStore | None = None,
+        client: httpx.AsyncClient | None = None,
     ) -> None:
         self._app_id = app_id
         self._app_secret = app_secret
         self._clock = clock
         self._tokens: TokenStore = tokens or ProcessTokens()
         self._token_key = f"{base_url} {app_id}"
-        self._client = new_client(base_url)
+        self._client = client or new_client(base_url)
 
     async def close(self) -> None:
         """Close the connections."""

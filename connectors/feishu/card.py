@@ -13,7 +13,7 @@ from agent.markup.pages import pages
 from agent.markup.renderer import document
 from agent.markup.tree import Block, CitationMark, Words
 from agent.ports import Frame
-from connectors.feishu.markup import TABLES, card_writer, safe_url
+from connectors.feishu.markup import TABLES, card_writer, plain_writer, safe_url
 
 LIMIT: Final = 28_000
 """Bytes of a card's JSON; the platform takes about 30 KB."""
@@ -116,6 +116,18 @@ def card_texts(frame: Frame, tables: int = TABLES) -> tuple[CardText, ...]:
         *(CardText(text, notice=more) for text in texts[:-1]),
         CardText(texts[-1], sources, notice),
     )
+
+
+def plain_text(frame: Frame) -> str:
+    """A finished answer as the words of a text message, for when no card is taken."""
+    blocks, numbering = document(frame.text, frame.sources or {})
+    writer = plain_writer()
+    sources = (
+        writer.inline((Words(f"[{n}] {source.title or source.source}"),))
+        for n, source in enumerate(numbering.cited, 1)
+    )
+    parts = (writer.blocks(blocks), "\n".join(sources), frame.notice)
+    return "\n\n".join(part for part in parts if part)
 
 
 def plain(text: str) -> str:

@@ -21,7 +21,7 @@ from agent.markup.renderer import IncrementalRenderer
 from agent.ports import Clock, Frame, Sign
 from connectors.feishu import card as cards
 from connectors.feishu.api import FeishuApi
-from connectors.feishu.markup import card_writer
+from connectors.feishu.markup import TABLES, card_writer
 
 log = logging.getLogger(__name__)
 
@@ -124,6 +124,7 @@ class FeishuAnswer:
         self._sources: Mapping[str, Source] = {}
         self._renderer = IncrementalRenderer(card_writer(), self._sources)
         self._delivered = 0
+        self._tables = TABLES
 
     @property
     def pace(self) -> float:
@@ -157,13 +158,13 @@ class FeishuAnswer:
 
     async def finish(self, frame: Frame) -> None:
         """Deliver the whole answer: on the card, else as new messages."""
-        state = _state(frame)
-        pages = cards.card_texts(frame)
-        if not self._delivered and await self._finish_card(frame, state, pages[0]):
+        if not self._delivered and self._message and await self._finish_card(frame):
             self._delivered = 1
-        while self._delivered < len(pages):
-            await self._post(frame, state, pages[self._delivered], self._delivered)
-            self._delivered += 1
+        while self._delivered < len(self._pages(frame)):
+            await self._post(frame, self._delivered)
+
+    def _pages(self, frame: Frame) -> tuple[cards.CardText, ...]:
+        return cards.card_texts(frame, self._tables)
 
     # --- streaming -----------------------------------------------------------------------------
 
@@ -222,53 +223,48 @@ class FeishuAnswer:
 
     # --- the end -------------------------------------------------------------------------------
 
-    async def _finish_card(
-        self, frame: Frame, state: phrases.CardState, page: cards.CardText
-    ) -> bool:
+    async def _finish_card(self, frame: Frame) -> bool:
         """Put the final card in place of the streaming one; False when it takes none."""
-        if not self._message:
-            return False
-        streaming = self._streaming
         jumps = 0
-        page_now: cards.CardText = page
         while True:
-            card = cards.final_card(frame.language, state, page_now)
+            card = cards.final_card(frame.language, _state(frame), self._pages(frame)[0])
             try:
                 await self._api.update_card(self._card, card, *self._next())
             except PlatformRefused as error:
                 if error.reason == _OLD_SEQUENCE and jumps < 2:
                     jumps += 1
                     self._sequence += _JUMP
-                elif error.reason in _BAD_CARD and page_now is page:
-                    page_now = cards.card_texts(frame, tables=0)[0]
+                elif error.reason in _BAD_CARD and self._tables:
+                    self._tables = 0
                 else:
                     log.info("card takes no final text: %s", error.reason)
                     return False
             else:
                 break
-        if streaming:
+        if self._streaming:
             await self._end_streaming(frame)
         return True
 
-    async def _post(
-        self, frame: Frame, state: phrases.CardState, page: cards.CardText, part: int
-    ) -> None:
-        """Post a page as a card of its own, simplified or as plain text when it is refused."""
-        key = f"{self._turn} final {part}"
-        simple = cards.card_texts(frame, tables=0)
-        for n, content in enumerate((page, simple[min(part, len(simple) - 1)])):
-            card = cards.final_card(frame.language, state, content)
-            try:
-                text = json.dumps(card, ensure_ascii=False)
-                message = await reply(self._api, self._chat, "interactive", text, f"{key} {n}")
-            except PlatformRefused as error:
-                if error.reason not in _BAD_CARD:
-                    raise
-            else:
-                self._message = self._message or message
+    async def _post(self, frame: Frame, part: int) -> None:
+        """Post a page as a card of its own, or all of the answer as a text when it is refused."""
+        pages = self._pages(frame)
+        card = cards.final_card(frame.language, _state(frame), pages[part])
+        content = json.dumps(card, ensure_ascii=False)
+        key = f"{self._turn} final {part} {self._tables}"
+        try:
+            message = await reply(self._api, self._chat, "interactive", content, key)
+        except PlatformRefused as error:
+            if error.reason not in _BAD_CARD:
+                raise
+            if self._tables and part == 0:
+                self._tables = 0
                 return
-        words = "\n\n".join(p for p in (page.text, page.sources, page.notice) if p)
-        await reply(self._api, self._chat, "text", _text(words), f"{key} text")
+            text = _text(cards.plain_text(frame))
+            message = await reply(self._api, self._chat, "text", text, f"{self._turn} text")
+            self._delivered = len(pages)
+        else:
+            self._delivered += 1
+        self._message = self._message or message
 
 
 def _state(frame: Frame) -> phrases.CardState:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from agent.markup.words import spans
 from agent.markup.writer import Writer
 
 TABLES: Final = 5
@@ -97,6 +98,50 @@ class CardMarkdown:
             "| " + " | ".join(cell.replace("|", "&#124;") for cell in row) + " |" for row in rows
         ]
         return "\n".join((lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]))
+
+
+class PlainText(CardMarkdown):
+    """Text messages, the last resort: no marks; clients link addresses, so these are broken up."""
+
+    def __init__(self) -> None:
+        super().__init__(tables=0)
+
+    def style_mark(self, style: str) -> str:
+        """Styles are not shown."""
+        del style
+        return ""
+
+    def escape(self, text: str, *, line_start: bool) -> str:
+        """Words; an angle bracket would be read as a mention's tag."""
+        del line_start
+        return text.replace("<", "＜").replace(">", "＞")
+
+    def code_words(self, text: str) -> str:
+        """Code inside a line."""
+        return self.code_line(text)
+
+    def citation(self, n: int, url: str) -> str:
+        """A number; the address stands in no text message."""
+        del url
+        return f"[{n}]"
+
+    def heading(self, level: int, text: str) -> str:
+        """A heading."""
+        del level
+        return text
+
+    def code_line(self, line: str) -> str:
+        """A line of code whose addresses have a space behind each dot and colon."""
+        pieces = (
+            re.sub(r"([.:])(?=\S)", r"\1 ", piece) if address else piece
+            for piece, address in spans(line, " ")
+        )
+        return self.escape("".join(pieces), line_start=False)
+
+
+def plain_writer() -> Writer:
+    """A writer for text messages."""
+    return Writer(PlainText())
 
 
 def card_writer(tables: int = TABLES) -> Writer:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+import httpx
+
 from agent.errors import Misconfigured, PlatformRefused, RateLimited, Unavailable
 from agent.ports import Clock
 from connectors.web import json_object, named_pause, new_client, part, send
@@ -42,12 +44,15 @@ class SlackApi:
         token: the bot token.
         base_url: address of the Web API, ending in /api/.
         clock: time.
+        client: another HTTP client than the usual one.
     """
 
-    def __init__(self, token: str, base_url: str, clock: Clock) -> None:
+    def __init__(
+        self, token: str, base_url: str, clock: Clock, client: httpx.AsyncClient | None = None
+    ) -> None:
         self._token = token
         self._clock = clock
-        self._client = new_client(base_url)
+        self._client = client or new_client(base_url)
 
     async def close(self) -> None:
         """Close the connections."""

@@ -17,8 +17,9 @@ from agent.errors import PlatformRefused, PlumblineError, Unavailable
 from agent.markup.renderer import IncrementalRenderer
 from agent.ports import Clock, Frame, Sign
 from connectors.slack.api import SlackApi
-from connectors.slack.blocks import PAGE, Page, answer_pages, own_words
+from connectors.slack.blocks import FALLBACK, PAGE, Page, answer_pages, own_words
 from connectors.slack.markup import markdown_writer
+from connectors.web import part
 
 log = logging.getLogger(__name__)
 
@@ -115,8 +116,7 @@ async def _find(api: SlackApi, clock: Clock, chat: ChatRef, key: str) -> str:
         log.info("thread not searched: %s", error.reason)
         return ""
     for message in messages:
-        payload = (message.get("metadata") or {}).get("event_payload") or {}
-        if payload.get("key") == key:
+        if part(part(message, "metadata"), "event_payload").get("key") == key:
             return str(message.get("ts", ""))
     return ""
 
@@ -166,8 +166,9 @@ class SlackAnswer:
 
     async def show(self, frame: Frame) -> None:
         """Send what was added to the text; the progress line goes to the thread's status."""
-        await self._set_status(frame.progress)
         text = self._rendered(frame)
+        if frame.progress or self._mode != "new":
+            await self._set_status(frame.progress)
         if not text or len(text) > PAGE:
             return
         if self._mode == "stream" and self._clock.now() - self._opened >= LIFETIME:
@@ -178,7 +179,7 @@ class SlackAnswer:
             await self._append(text)
         elif text != self._sent:
             await self._close_inherited()
-            content = {"text": text[:PAGE], "blocks": [{"type": "markdown", "text": text}]}
+            content = {"text": text[:FALLBACK], "blocks": [{"type": "markdown", "text": text}]}
             await self._api.update(self._chat.chat, self._ts, content)
             self._sent = text
 
@@ -227,6 +228,14 @@ class SlackAnswer:
         except Unavailable:
             self._uncertain = True
             raise
+        except PlatformRefused as error:
+            log.info("no stream, so a message that is edited: %s", error.reason)
+            content = {"text": text[:FALLBACK], "blocks": [{"type": "markdown", "text": text}]}
+            self._ts = await post_once(
+                self._api, self._clock, self._chat, content, f"{self._turn} 0"
+            )
+            self._mode, self._sent = "edit", text
+            return
         self._opened, self._mode, self._sent = self._clock.now(), "stream", text
         self._status = ""  # a reply takes the status away
 
@@ -295,8 +304,8 @@ class SlackAnswer:
                 return True
         return False
 
-    async def _post(self, page: Page, part: int) -> None:
-        key = f"{self._turn} {part}"
+    async def _post(self, page: Page, number: int) -> None:
+        key = f"{self._turn} {number}"
         for content in (page.rich(), page.sections(), page.bare()):
             try:
                 ts = await post_once(
