@@ -184,7 +184,8 @@ def _concluded(desk: Desk, question: Question, toolbox: Toolbox, end: LoopEnd) -
         notices.append(phrases.incomplete(language))
     elif is_refusal(clean) or (toolbox.searched and not toolbox.passages):
         status = "refused"
-        notices.append(phrases.refusal_steps(language))
+        if not without_refusal(clean).strip():
+            notices.append(phrases.refusal_steps(language))
     name = desk.model.capability().name
     if name == OFFLINE:
         notices.append(phrases.offline_model(language))

@@ -64,7 +64,7 @@ async def serving(settings: Settings, port: int, host: str = "127.0.0.1") -> Asy
     serve = asyncio.create_task(server.serve(sockets=[listening]))
     work = asyncio.create_task(_work(workplace))
     try:
-        while not server.started:
+        while not server.started:  # noqa: ASYNC110  uvicorn has no event for it
             await asyncio.sleep(0.01)
         yield Running(f"http://{host}:{listening.getsockname()[1]}", workplace)
     finally:

@@ -9,7 +9,7 @@ from typing import Self
 from agent.errors import Misconfigured
 
 OFFLINE = "offline"
-DEFAULT_CLAUDE = "claude-sonnet-4-5"
+DEFAULT_CLAUDE = "claude-sonnet-5-5"
 """The model that answers when a key is set and no model is named."""
 
 _PREFIX = "PLUMBLINE_"

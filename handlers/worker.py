@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, cast
 
 from agent.durable import inbox, lock
 from agent.durable.lock import LEASE, RENEW_AT, Lease
-from agent.durable.records import TurnRecord, Versions
+from agent.durable.records import TurnRecord
 from agent.errors import ConditionFailed, ForPerson, PlumblineError, Retryable, Unavailable
 from agent.stopwatch import Stopwatch
 from handlers import loop, wiring
@@ -82,7 +82,7 @@ async def _answer(workplace: Workplace, record: TurnRecord, lease: Lease) -> Non
         await _notice(workplace, record)
         watch.once("reaction")
         desk, versions = await workplace.desk(record)
-        from agent.turn import lost_turn, run_turn, save_turn  # noqa: PLC0415  heavy: after the reaction
+        from agent.turn import lost_turn, run_turn, save_turn
 
         record = await inbox.start(workplace.table, workplace.clock, record, lease.fence, versions)
         try:

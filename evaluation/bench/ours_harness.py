@@ -13,6 +13,30 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Annotated
 
+from agent.dialogue import (
+    Capability,
+    Message,
+    ModelEvent,
+    ModelReply,
+    ModelRequest,
+    Text,
+    TextDelta,
+    ToolCall,
+)
+from agent.domain import ChatRef, Identity, Passage, Question
+from agent.durable import inbox
+from agent.durable.records import TurnRecord, Versions
+from agent.loop import Limits
+from agent.ports import Frame, ToolResult
+from agent.stores.local_key_cipher import LocalKeyCipher
+from agent.stores.memory import MemoryQueue
+from agent.stores.memory_table import MemoryTable
+from agent.stores.system_clock import RandomIds, SystemClock
+from agent.tool import FunctionTool, tool
+from agent.turn import Desk
+from handlers.worker import drain
+
+
 IMPORT = "from handlers.worker import drain; from agent.turn import run_turn; import agent.tool"
 DISTS: list[str] = []
 SHARED_AGENT = False
@@ -27,29 +51,6 @@ FEATURES = (
 def build(scenario: str) -> Callable[[], Awaitable[str]]:
     """One turn of the scenario, from the accepted question to the saved answer."""
     from scenarios import DOC, FINAL, PROMPT, SYSTEM, TOOLS, plan
-
-    from agent.dialogue import (
-        Capability,
-        Message,
-        ModelEvent,
-        ModelReply,
-        ModelRequest,
-        Text,
-        TextDelta,
-        ToolCall,
-    )
-    from agent.domain import ChatRef, Identity, Passage, Question
-    from agent.durable import inbox
-    from agent.durable.records import TurnRecord, Versions
-    from agent.loop import Limits
-    from agent.ports import Frame, ToolResult
-    from agent.stores.local_key_cipher import LocalKeyCipher
-    from agent.stores.memory import MemoryQueue
-    from agent.stores.memory_table import MemoryTable
-    from agent.stores.system_clock import RandomIds, SystemClock
-    from agent.tool import FunctionTool, tool
-    from agent.turn import Desk
-    from handlers.worker import drain
 
     class Scripted:
         """The bench's plan as a Model; the answer comes as one piece."""
@@ -112,7 +113,15 @@ def build(scenario: str) -> Callable[[], Awaitable[str]]:
             tools = tuple(bound(f) for f in TOOLS[scenario])
             limits = Limits(steps=64)
             desk = Desk(
-                self.table, self.cipher, self.clock, silent, Scripted(), tools, SYSTEM, "UTC", limits
+                self.table,
+                self.cipher,
+                self.clock,
+                silent,
+                Scripted(),
+                tools,
+                SYSTEM,
+                "UTC",
+                limits,
             )
             return desk, Versions()
 

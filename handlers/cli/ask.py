@@ -59,7 +59,9 @@ async def ask(settings: Settings, question: str, login: str, platform: Platform)
 async def _ended(workplace: Workplace, turn: str) -> Asked:
     try:
         async with asyncio.timeout(ANSWER_LIMIT):
-            while (item := await workplace.table.get(keys.answer(turn))) is None:
+            while (  # noqa: ASYNC110  a table tells nobody of a write
+                item := await workplace.table.get(keys.answer(turn))
+            ) is None:
                 await asyncio.sleep(_LOOK_PAUSE)
     except TimeoutError as error:
         raise Unavailable(f"No answer within {ANSWER_LIMIT:g} s.") from error

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import typer
 
 from handlers import local
-from handlers.cli import kb
+from handlers.cli.filling import fill
 from handlers.cli.workspace import COMPANY, demo_settings, simulator_process
 from handlers.settings import Settings
 
@@ -30,7 +30,7 @@ _GREETING = """
 
 def run(settings: Settings, port: int, bot_port: int) -> None:
     """Start simulator and bot, fill the knowledge base, and wait for Ctrl-C."""
-    kb.fill(settings, COMPANY / "kb")
+    fill(settings, COMPANY / "kb")
     asyncio.run(_demo(settings, port, bot_port))
 
 
@@ -43,7 +43,7 @@ async def _demo(settings: Settings, port: int, bot_port: int) -> None:
     async with simulator_process(f"http://127.0.0.1:{bot_port}", port) as page:
         settings = demo_settings(settings, page)
         async with local.serving(settings, bot_port), _until_stopped() as stopped:
-            typer.echo(_GREETING.format(page=page, model=settings.model))
+            typer.echo(_GREETING.format(page=page, model=settings.chosen_model))
             await stopped.wait()
 
 

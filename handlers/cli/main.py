@@ -13,7 +13,8 @@ from agent.errors import PlumblineError
 from handlers.cli import ask as asking
 from handlers.cli import demo as demonstrating
 from handlers.cli import kb
-from handlers.cli.workspace import COMPANY, Person
+from handlers.cli.filling import fill_when_empty
+from handlers.cli.workspace import COMPANY, Person, PlatformName
 from handlers.settings import Settings
 
 app = typer.Typer(
@@ -39,7 +40,7 @@ def main() -> None:
 def ask(
     question: Annotated[str, typer.Argument(help="The question, in Chinese or English.")],
     login: Annotated[Person, typer.Option("--as", help="Who asks.")] = "alice",
-    platform: Annotated[asking.PlatformName, typer.Option(help="Where it is asked.")] = "feishu",
+    platform: Annotated[PlatformName, typer.Option(help="Where it is asked.")] = "feishu",
     model: Annotated[str, typer.Option(help="offline, or a Claude model's name.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print the turn as JSON.")] = False,
 ) -> None:
@@ -49,7 +50,7 @@ def ask(
     settings = Settings.from_environment()
     if model:
         settings = replace(settings, model=model)
-    kb.fill_when_empty(settings, COMPANY / "kb")
+    fill_when_empty(settings, COMPANY / "kb")
     asked = asyncio.run(asking.ask(settings, question, login, platform))
     typer.echo(asking.as_json(asked) if as_json else asking.as_text(asked))
     raise typer.Exit(0 if asked.answer.status in ("answered", "refused") else 1)

@@ -25,13 +25,13 @@ START_LIMIT = 20.0
 _ANNOUNCEMENT = "simulator listening on "
 
 Person = Literal["alice", "bob", "chen", "dana", "emil", "fang"]
+PlatformName = Literal["feishu", "slack"]
 
 
 def demo_settings(settings: Settings, simulator: str) -> Settings:
     """The settings of the demo workspace. The secrets are public: they open nothing but it."""
     return replace(
         settings,
-        org="hengxing",
         config=settings.config or str(COMPANY / "plumbline.toml"),
         feishu_app_id="cli_demo0000000001",
         feishu_app_secret="demo-app-secret",  # noqa: S106

@@ -1,0 +1,232 @@
+"""The composition root: the only place where adapters meet their ports.
+
+Receiving is wired from the standard library's weight of imports only; what is heavy (models,
+search) is imported when the first turn needs it, after its reaction.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent.errors import Misconfigured
+from agent.ports import Chat, Cipher, Clock, Ids, Queue, Table
+from agent.stores.local_key_cipher import LocalKeyCipher
+from agent.stores.sqlite_queue import SqliteQueue
+from agent.stores.sqlite_table import SqliteTable
+from agent.stores.system_clock import RandomIds, SystemClock
+from handlers.settings import Settings
+
+if TYPE_CHECKING:
+    from agent.domain import Identity, Platform
+    from agent.durable.records import TurnRecord, Versions
+    from agent.ports import Model
+    from agent.turn import Desk
+    from handlers.configuration import Configuration
+    from rag.knowledge import Knowledge
+
+Close = Callable[[], Awaitable[None]]
+
+OFFLINE_PACE = 0.015
+"""Seconds between two pieces of the offline model's text, so that a person sees it stream."""
+
+
+@dataclass(frozen=True, slots=True)
+class Receiving:
+    """What a receiving function needs: a place to write, a bell to ring, the time."""
+
+    table: Table
+    queue: Queue
+    clock: Clock
+
+
+@lru_cache(maxsize=8)
+def receiving(settings: Settings) -> Receiving:
+    """The receiving side for these settings, built once."""
+    clock, ids = SystemClock(), RandomIds()
+    state = state_folder(settings)
+    return Receiving(
+        SqliteTable(state / "table.sqlite"),
+        SqliteQueue(state / "queue.sqlite", clock, ids),
+        clock,
+    )
+
+
+class Workplace:
+    """What the worker works with. It belongs to the event loop that it is used on first."""
+
+    def __init__(self, settings: Settings) -> None:
+        stores = receiving(settings)
+        self._settings = settings
+        self._chats: dict[Platform, Chat] = {}
+        self._closing: list[Close] = []
+        self._kit: TurnKit | None = None
+        self._kit_wanted = asyncio.Lock()
+        self.table: Table = stores.table
+        self.queue: Queue = stores.queue
+        self.clock: Clock = stores.clock
+        self.ids: Ids = RandomIds()
+        self.cipher: Cipher = LocalKeyCipher(state_folder(settings) / "key")
+        self.name = self.ids.new()
+
+    def chat(self, platform: Platform) -> Chat:
+        """The platform's chat; its client is loaded when it is first asked for.
+
+        Raises:
+            Misconfigured: the platform's credentials are missing.
+        """
+        if platform not in self._chats:
+            opened, close = _open_chat(platform, self._settings, self.clock)
+            self._chats[platform] = opened
+            self._closing.append(close)
+        return self._chats[platform]
+
+    async def desk(self, record: TurnRecord) -> tuple[Desk, Versions]:
+        """What this turn works with, the asker bound into its tools, and the versions it runs on.
+
+        The first call imports models and search, off the event loop.
+        """
+        async with self._kit_wanted:
+            if self._kit is None:
+                self._kit = await asyncio.to_thread(
+                    _turn_kit, self._settings, self.table, self.clock
+                )
+                self._closing.append(self._kit.close_model)
+        return self._kit.desk(self, record.question.asker)
+
+    async def aclose(self) -> None:
+        """Close every client that was opened."""
+        for close in self._closing:
+            await close()
+        self._closing.clear()
+
+
+async def worker(settings: Settings) -> Workplace:
+    """The workplace for these settings, made once in a process."""
+    return _workplaces().setdefault(settings, Workplace(settings))
+
+
+@cache
+def _workplaces() -> dict[Settings, Workplace]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class TurnKit:
+    """The heavy half of a workplace: model, knowledge base, policy."""
+
+    settings: Settings
+    configuration: Configuration
+    model: Model
+    close_model: Close
+    knowledge: Knowledge
+    policy: str
+    versions: Versions
+
+    def desk(self, place: Workplace, asker: Identity) -> tuple[Desk, Versions]:
+        """A turn's desk for this asker: here, and only here, the asker meets the tools."""
+        from agent.loop import Limits
+        from agent.turn import Desk
+        from rag.knowledge import build_tools
+
+        labels = asker.labels(self.configuration.groups_of(asker))
+        desk = Desk(
+            table=place.table,
+            cipher=place.cipher,
+            clock=place.clock,
+            chat=place.chat(asker.platform),
+            model=self.model,
+            tools=build_tools(self.knowledge.index, self.knowledge.embedder, labels),
+            policy=self.policy,
+            time_zone=self.settings.time_zone,
+            limits=Limits(steps=self.settings.step_limit),
+        )
+        return desk, self.versions
+
+
+@asynccontextmanager
+async def knowledge(settings: Settings) -> AsyncGenerator[Knowledge]:
+    """The organisation's knowledge base under these settings, for the command line."""
+    from rag.knowledge import open_knowledge
+
+    home = Path(settings.home)
+    table = SqliteTable(home / "table.sqlite")
+    try:
+        yield open_knowledge(home, settings.embedder, table, settings.org, SystemClock())
+    finally:
+        await table.aclose()
+
+
+def state_folder(settings: Settings) -> Path:
+    """Where the turns' state lives."""
+    return Path(settings.state or settings.home)
+
+
+def _turn_kit(settings: Settings, table: Table, clock: Clock) -> TurnKit:
+    from agent.durable.records import Versions
+    from agent.policy import policy, prompt_version
+    from handlers.configuration import load_configuration
+    from rag.knowledge import open_knowledge
+
+    model, close = _open_model(settings, clock)
+    return TurnKit(
+        settings,
+        load_configuration(settings.config),
+        model,
+        close,
+        open_knowledge(Path(settings.home), settings.embedder, table, settings.org, clock),
+        policy(),
+        Versions(
+            prompt=prompt_version(),
+            model=model.capability().name,
+            embedder=settings.embedder,
+        ),
+    )
+
+
+def _open_model(settings: Settings, clock: Clock) -> tuple[Model, Close]:
+    if settings.chosen_model == "offline":
+        from agent.models.offline import OfflineModel
+
+        return OfflineModel(clock, OFFLINE_PACE), _nothing
+    if not settings.chosen_model.startswith("claude"):
+        raise Misconfigured(
+            f"PLUMBLINE_MODEL={settings.chosen_model!r} is unknown: use offline or a Claude name."
+        )
+    from agent.models.anthropic import BASE_URL, AnthropicModel
+
+    model = AnthropicModel(
+        api_key=settings.anthropic_api_key,
+        model=settings.chosen_model,
+        base_url=settings.anthropic_base_url or BASE_URL,
+    )
+    return model, model.aclose
+
+
+def _open_chat(platform: Platform, settings: Settings, clock: Clock) -> tuple[Chat, Close]:
+    if platform == "feishu":
+        from connectors.feishu.api import FeishuApi
+        from connectors.feishu.chat import FeishuChat
+
+        if not settings.feishu_app_id or not settings.feishu_app_secret:
+            raise Misconfigured("Set PLUMBLINE_FEISHU_APP_ID and PLUMBLINE_FEISHU_APP_SECRET.")
+        feishu = FeishuApi(
+            settings.feishu_app_id, settings.feishu_app_secret, settings.feishu_base_url, clock
+        )
+        return FeishuChat(feishu, clock), feishu.close
+    from connectors.slack.api import SlackApi
+    from connectors.slack.chat import SlackChat
+
+    if not settings.slack_bot_token:
+        raise Misconfigured("Set PLUMBLINE_SLACK_BOT_TOKEN.")
+    slack = SlackApi(settings.slack_bot_token, settings.slack_base_url, clock)
+    return SlackChat(slack, clock), slack.close
+
+
+async def _nothing() -> None:
+    """The offline model has nothing to close."""
