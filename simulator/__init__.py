@@ -1,1 +1,1 @@
-"""A Feishu and a Slack workspace on loopback. It speaks HTTP only and imports nothing of the product."""
+"""A Feishu and a Slack workspace on loopback, over HTTP only, free of the product's code."""

@@ -1,7 +1,7 @@
 """Put the simulator together: both platforms, files, control API and chat page on one origin."""
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import httpx
@@ -18,6 +18,7 @@ from simulator.delivery import Courier
 from simulator.feishu import api as feishu_api
 from simulator.slack import api as slack_api
 from simulator.slack.downloads import download
+from simulator.slack.identity import authorize
 from simulator.slack.responses import respond
 from simulator.state.world import World
 
@@ -43,8 +44,11 @@ def build_app(origin: str, bot: str) -> Starlette:
     async def files(request: Request) -> Response:
         return await download(sim.slack, request)
 
+    async def sign_in(request: Request) -> Response:
+        return authorize(sim.slack, request)
+
     @contextlib.asynccontextmanager
-    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+    async def lifespan(_app: Starlette) -> AsyncGenerator[None, None]:
         async with client:
             yield
             await world.settle()
@@ -52,6 +56,7 @@ def build_app(origin: str, bot: str) -> Starlette:
     return Starlette(
         routes=[
             Route("/open-apis/{rest:path}", feishu, methods=METHODS),
+            Route("/oauth/v2/authorize", sign_in),
             Route("/oauth/{rest:path}", feishu, methods=METHODS),
             Route("/api/{method}", slack, methods=["GET", "POST"]),
             Route("/slack-response/{key}", response_url, methods=["POST"]),

@@ -17,7 +17,7 @@ SLACK_RETRIES = (0.0, 60.0, 300.0)
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """One event: seal(retry number, reason) signs it anew for each try and gives (headers, body)."""
+    """One event; seal(retry number, reason) signs it anew for a try, giving headers and body."""
 
     event_id: str
     path: str

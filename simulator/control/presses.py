@@ -21,14 +21,18 @@ from simulator.state.workspace import Chat, Message
 Json = dict[str, Any]
 
 
-def _answer(receipt: Receipt) -> Any:
+def _answer(receipt: Receipt) -> object:
     if not receipt.good:
         return {"error": receipt.reason, "status": receipt.status}
     text = receipt.body.decode("utf-8", "replace")
     try:
-        return json.loads(text) if text.strip() else {}
+        return cast("object", json.loads(text.strip() or "{}"))
     except ValueError:
         return {"text": text}
+
+
+def _fields(answer: object) -> Json:
+    return cast("Json", answer) if isinstance(answer, dict) else {}
 
 
 async def press(sim: Sim, body: Json) -> Json:
@@ -52,7 +56,7 @@ def _callback_value(action: Json) -> object:
     return action.get("value", {})
 
 
-async def _press_feishu(sim: Sim, person: Person, message: Message, action: Json) -> Any:
+async def _press_feishu(sim: Sim, person: Person, message: Message, action: Json) -> object:
     side = sim.feishu
     token = f"c-{secrets.token_hex(20)}"
     side.callbacks[token] = CallbackToken(message.id, sim.world.clock.now())
@@ -65,9 +69,9 @@ async def _press_feishu(sim: Sim, person: Person, message: Message, action: Json
     event = feishu_events.action_event(side, message, person, token, act)
     parcel = feishu_events.parcel(side, "card.action.trigger", event, again=False)
     answer = _answer(await sim.courier.ask(parcel))
-    card = cast("Json", answer).get("card") if isinstance(answer, dict) else None
-    if isinstance(card, dict) and not message.streaming:
-        _take_card(sim, message, cast("Json", card))
+    fields = _fields(answer)
+    if isinstance(fields.get("card"), dict) and not message.streaming:
+        _take_card(sim, message, fields["card"])
     return answer
 
 
@@ -87,7 +91,9 @@ def _take_card(sim: Sim, message: Message, given: Json) -> None:
     sim.feishu.space.touch(message)
 
 
-async def _press_slack(sim: Sim, person: Person, chat: Chat, message: Message, action: Json) -> Any:
+async def _press_slack(
+    sim: Sim, person: Person, chat: Chat, message: Message, action: Json
+) -> object:
     side = sim.slack
     ephemeral = message.visible_to is not None
     container: Json = {
@@ -163,8 +169,13 @@ async def command(sim: Sim, body: Json) -> Json:
     fields["response_url"] = new_response_url(sim.slack, person.login, chat.id, None)
     parcel = slack_events.form_parcel(sim.slack, slack_events.COMMANDS, "slash_command", fields)
     answer = _answer(await sim.courier.ask(parcel))
-    if isinstance(answer, dict) and cast("Json", answer).get("text"):
-        fields = cast("Json", answer)
+    _show_answer(sim, person, chat, answer)
+    return {"answer": answer}
+
+
+def _show_answer(sim: Sim, person: Person, chat: Chat, answer: object) -> None:
+    fields = _fields(answer)
+    if fields.get("text"):
         shown_to = None if fields.get("response_type") == "in_channel" else person.login
         sim.slack.space.add(
             Message(
@@ -178,4 +189,3 @@ async def command(sim: Sim, body: Json) -> Json:
                 visible_to=shown_to,
             )
         )
-    return {"answer": cast("object", answer)}

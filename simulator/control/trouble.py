@@ -1,6 +1,6 @@
 """Second thoughts: edits, recalls, forwards, reactions; and streams whose time is over."""
 
-from typing import Any
+from typing import Any, cast
 
 from simulator.control.sim import ControlError, Sim
 from simulator.control.speech import chat_of, message_of
@@ -106,7 +106,10 @@ def forward(sim: Sim, body: Json) -> Json:
     """Forward messages of other chats as one merged message (Feishu only)."""
     login = str(body.get("as"))
     person, chat = chat_of(sim, "feishu", login, str(body.get("chat")))
-    sources = [message_of(sim, "feishu", str(one)) for one in body.get("messages") or []]
+    sources = [
+        message_of(sim, "feishu", str(one))
+        for one in cast("list[object]", body.get("messages") or [])
+    ]
     if not sources:
         raise ControlError("forward needs messages, a list of ids")
     for source in sources:

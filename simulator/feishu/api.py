@@ -3,11 +3,32 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from simulator.feishu import cards, messages, reactions, tokens
+from simulator.feishu import (
+    cards,
+    documents,
+    messages,
+    minutes,
+    people,
+    reactions,
+    resources,
+    search,
+    tokens,
+)
 from simulator.feishu.call import FeishuApi
 from simulator.feishu.side import FeishuSide
 
-ROUTES = [*tokens.ROUTES, *messages.ROUTES, *cards.ROUTES, *reactions.ROUTES]
+# Fixed paths come before patterns that would swallow them.
+ROUTES = [
+    *tokens.ROUTES,
+    *search.ROUTES,
+    *messages.ROUTES,
+    *cards.ROUTES,
+    *reactions.ROUTES,
+    *resources.ROUTES,
+    *people.ROUTES,
+    *documents.ROUTES,
+    *minutes.ROUTES,
+]
 
 
 async def answer(side: FeishuSide, request: Request) -> Response:

@@ -13,7 +13,7 @@ from simulator.feishu.side import CARD_LIMIT
 Json = dict[str, Any]
 
 
-def _json(given: object, what: str) -> Any:
+def _json(given: object, what: str) -> object:
     try:
         return json.loads(given) if isinstance(given, str) else given
     except ValueError as broken:
@@ -160,7 +160,8 @@ def batch(call: Call) -> Json:
 
 def _act(card: Json, action: str, params: Json) -> None:
     if action == "partial_update_setting":
-        config = cast("Json", _json(params.get("settings"), "settings")).get("config") or {}
+        given = cast("Json", _json(params.get("settings"), "settings"))
+        config = cast("Json", given.get("config") or {})
         card["config"] = {**cast("Json", card.get("config") or {}), **config}
     elif action == "add_elements":
         insert_elements(card, params)
@@ -184,11 +185,15 @@ def _place(holder: object, element_id: str) -> tuple[list[Json], int] | None:
     elif isinstance(holder, list):
         rows = cast("list[Json]", holder)
         for index, row in enumerate(rows):
-            if isinstance(row, dict) and row.get("element_id") == element_id:
+            if _named(row, element_id):
                 return rows, index
             if found := _place(row, element_id):
                 return found
     return None
+
+
+def _named(row: object, element_id: str) -> bool:
+    return isinstance(row, dict) and cast("Json", row).get("element_id") == element_id
 
 
 def _spot(card: Json, element_id: str) -> tuple[list[Json], int]:

@@ -8,7 +8,18 @@ from simulator.feishu.errors import bad_content
 
 Json = dict[str, Any]
 TYPES = frozenset(
-    "text post image file audio media sticker interactive share_chat share_user".split()
+    (
+        "text",
+        "post",
+        "image",
+        "file",
+        "audio",
+        "media",
+        "sticker",
+        "interactive",
+        "share_chat",
+        "share_user",
+    )
 )
 _NEEDS = {
     "text": "text",
@@ -95,7 +106,8 @@ def unwrap_post(content: str) -> str:
     post = cast("Json", json.loads(content))
     if "content" in post:
         return content
-    return compact(next(iter(post.values()), {"title": "", "content": []}))
+    inner = cast("list[object]", list(post.values()))
+    return compact(inner[0] if inner else {"title": "", "content": []})
 
 
 def plain(msg_type: str, content: Json) -> str:

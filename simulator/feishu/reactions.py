@@ -1,7 +1,7 @@
 """Emoji on messages."""
 
 import re
-from typing import Any
+from typing import Any, cast
 
 from simulator.feishu.call import Call, Route
 from simulator.feishu.errors import FeishuError, recalled
@@ -11,7 +11,7 @@ from simulator.state.workspace import BOT, Message
 
 Json = dict[str, Any]
 # The platform's own names, from memory; others are refused as it does (231001).
-KNOWN = frozenset(
+_NAMES = (
     "OK THUMBSUP THANKS MUSCLE FINGERHEART APPLAUSE FISTBUMP JIAYI DONE SMILE BLUSH LAUGH SMIRK "
     "LOL FACEPALM LOVE WINK PROUD WITTY SMART SCOWL THINKING SOB CRY ERROR HAUGHTY SLAP GLANCE "
     "DULL WOW TRICK YEAH ENOUGH TEARS EMBARRASSED KISS MONEY COMFORT CLAP PRAISE STRIVE SILENT "
@@ -20,8 +20,9 @@ KNOWN = frozenset(
     "VRHeadset YouAreTheBest SALUTE SHAKE HIGHFIVE ThumbsDown TONGUE ROSE HEART PARTY LIPS BEER "
     "CAKE GIFT Coffee Yes No OKR CheckMark CrossMark MinusOne Hundred Pin Alarm Loudspeaker Trophy "
     "Fire BOMB Music FIREWORKS HEARTBROKEN POOP StatusReading GoGoGo ThanksFace SaluteFace Shrug "
-    "StatusFlashOfInspiration Delighted Partying".split()
+    "StatusFlashOfInspiration Delighted Partying"
 )
+KNOWN = frozenset(_NAMES.split())
 
 
 def _operator(call: Call, login: str) -> Json:
@@ -44,7 +45,7 @@ def add(call: Call) -> Json:
     message = call.message(call.path["message_id"])
     if message.deleted:
         raise recalled()
-    emoji = str((call.body.get("reaction_type") or {}).get("emoji_type"))
+    emoji = str(cast("Json", call.body.get("reaction_type") or {}).get("emoji_type"))
     if emoji not in KNOWN:
         raise FeishuError(231001, f"reaction type {emoji!r} is invalid", 400)
     who = message.reactions.setdefault(emoji, [])

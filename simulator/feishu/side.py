@@ -2,7 +2,7 @@
 
 import secrets
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from simulator.company import Person, seconds
 from simulator.feishu.cardshelf import CardShelf
@@ -121,8 +121,9 @@ class FeishuSide:
             )
         )
         made: list[Message] = []
-        for item in row["messages"]:
-            root = made[item["thread"]] if item.get("thread") is not None else None
+        for item in cast("list[Json]", row["messages"]):
+            thread = cast("int | None", item.get("thread"))
+            root = None if thread is None else made[thread]
             made.append(self._seed_message(chat, item, root))
 
     def _seed_message(self, chat: Chat, item: Json, root: Message | None) -> Message:

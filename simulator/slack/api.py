@@ -3,11 +3,29 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from simulator.slack import assistant, chat, identity, streams
+from simulator.slack import (
+    assistant,
+    canvases,
+    chat,
+    conversations,
+    files,
+    identity,
+    search,
+    streams,
+)
 from simulator.slack.call import SlackApi
 from simulator.slack.side import SlackSide
 
-METHODS = {**identity.METHODS, **chat.METHODS, **streams.METHODS, **assistant.METHODS}
+METHODS = {
+    **identity.METHODS,
+    **chat.METHODS,
+    **streams.METHODS,
+    **assistant.METHODS,
+    **conversations.METHODS,
+    **files.METHODS,
+    **search.METHODS,
+    **canvases.METHODS,
+}
 
 
 async def answer(side: SlackSide, request: Request) -> Response:

@@ -11,8 +11,23 @@ MOST_TEXT = 40_000
 MARKDOWN = 12_000
 SECTION = 3_000
 _KNOWN = frozenset(
-    "section divider header context actions image markdown rich_text input context_actions file "
-    "video table plan task_card".split()
+    (
+        "section",
+        "divider",
+        "header",
+        "context",
+        "actions",
+        "image",
+        "markdown",
+        "rich_text",
+        "input",
+        "context_actions",
+        "file",
+        "video",
+        "table",
+        "plan",
+        "task_card",
+    )
 )
 
 
@@ -31,7 +46,7 @@ def _refuse(index: int, why: str) -> SlackError:
 
 
 def _check_section(index: int, block: Json) -> None:
-    fields = block.get("fields") or []
+    fields = cast("list[object]", block.get("fields") or [])
     if not block.get("text") and not fields:
         raise _refuse(index, "missing required field: text")
     if "text" in block and not 0 < len(_text_of(block["text"])) <= SECTION:
@@ -70,12 +85,12 @@ def check_blocks(given: object) -> list[Json] | None:
         return None
     if not isinstance(given, list):
         raise SlackError("invalid_blocks_format")
+    if not all(isinstance(block, dict) for block in cast("list[object]", given)):
+        raise SlackError("invalid_blocks_format")
     blocks = cast("list[Json]", given)
     if len(blocks) > MOST_BLOCKS:
         raise _refuse(MOST_BLOCKS, f"no more than {MOST_BLOCKS} items allowed")
     for index, block in enumerate(blocks):
-        if not isinstance(block, dict):
-            raise SlackError("invalid_blocks_format")
         _check_block(index, block)
     if sum(len(text) for text in texts(blocks)) > MOST_IN_ALL:
         raise SlackError("msg_blocks_too_long")

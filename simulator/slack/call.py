@@ -65,7 +65,7 @@ class Call:
             raise SlackError(error) if error else invalid(f"missing required field: {name}")
         return value
 
-    def json(self, name: str) -> Any:
+    def json(self, name: str) -> object:
         """Return an argument that is JSON, as a value or as a string; None when missing.
 
         Raises:
@@ -102,9 +102,17 @@ class Call:
         Raises:
             SlackError: message_not_found.
         """
+        return self.message_or(chat, ts, "message_not_found")
+
+    def message_or(self, chat: Chat, ts: str, error: str) -> Message:
+        """Return a standing message of a chat.
+
+        Raises:
+            SlackError: the given error when there is none.
+        """
         message = self.side.space.find(ts)
         if message is None or message.chat != chat.id or message.deleted:
-            raise SlackError("message_not_found")
+            raise SlackError(error)
         return message
 
     def page(self, items: list[Any], most: int, default: int) -> tuple[list[Any], str]:

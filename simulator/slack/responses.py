@@ -56,14 +56,19 @@ def _post(side: SlackSide, target: ResponseUrl, body: Json) -> None:
     )
 
 
+def _usable(side: SlackSide, key: str) -> ResponseUrl:
+    target = side.response_urls.get(key)
+    if target is None or target.left < 1 or side.world.clock.now() > target.made + LIFE_S:
+        raise SlackError("expired_url", 404)
+    return target
+
+
 async def respond(side: SlackSide, request: Request) -> Response:
     """POST to a response_url; the answer is ok as plain text."""
     incoming = await read(request)
-    target = side.response_urls.get(request.path_params["key"])
     code = "ok"
     try:
-        if target is None or target.left < 1 or side.world.clock.now() > target.made + LIFE_S:
-            raise SlackError("expired_url", 404)
+        target = _usable(side, request.path_params["key"])
         _post(side, target, incoming.body)
         target.left -= 1
         answer: Response = PlainTextResponse("ok")

@@ -2,7 +2,7 @@
 
 import secrets
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from simulator.company import seconds
 from simulator.slack.errors import rate_limited
@@ -152,8 +152,9 @@ class SlackSide:
             )
         )
         made: list[Message] = []
-        for item in row["messages"]:
-            root = made[item["thread"]] if item.get("thread") is not None else None
+        for item in cast("list[Json]", row["messages"]):
+            thread = cast("int | None", item.get("thread"))
+            root = None if thread is None else made[thread]
             made.append(self._seed_message(chat, item, root))
 
     def _seed_message(self, chat: Chat, item: Json, root: Message | None) -> Message:

@@ -12,9 +12,7 @@ class Subscriber:
 
     platform: str
     login: str
-    queue: "asyncio.Queue[tuple[str, Any]]" = field(
-        default_factory=lambda: asyncio.Queue[tuple[str, Any]]()
-    )
+    queue: "asyncio.Queue[tuple[str, Any]]" = field(default_factory=asyncio.Queue[tuple[str, Any]])
 
 
 class Feed:

@@ -3,19 +3,18 @@
 import re
 
 _WORD = re.compile(r"[a-z0-9]+|[\u3400-\u9fff]+")
-_DULL = frozenset(
+_WORDS = (
     "a an and are as at be by did do does for from how in is it of on or our that the this to was "
-    "we were what when where which who why will with you your".split()
+    "we were what when where which who why will with you your"
 )
+_DULL = frozenset(_WORDS.split())
 
 
 def terms(text: str) -> frozenset[str]:
     """Split text into lower-case words and Chinese character pairs."""
     found: set[str] = set()
     for piece in _WORD.findall(text.lower()):
-        if piece[0] < "\u3400":
-            found.add(piece)
-        elif len(piece) == 1:
+        if piece[0] < "\u3400" or len(piece) == 1:
             found.add(piece)
         else:
             found.update(piece[i : i + 2] for i in range(len(piece) - 1))

@@ -23,7 +23,7 @@ class World:
     feed: Feed = field(default_factory=Feed)
     files: FileStore = field(default_factory=FileStore)
     records: Records = field(default_factory=Records)
-    _tasks: set["asyncio.Task[None]"] = field(default_factory=lambda: set["asyncio.Task[None]"]())
+    _tasks: set["asyncio.Task[None]"] = field(default_factory=set["asyncio.Task[None]"])
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Run work in the background until it ends or the simulator stops or is reset."""
