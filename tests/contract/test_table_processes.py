@@ -13,6 +13,8 @@ import pytest
 
 from agent.errors import Misconfigured, Unavailable
 from agent.ports import Absent, Key, Put
+from agent.stores.limits import BadItem
+from agent.stores.sqlite_file import SqliteFile
 from agent.stores.sqlite_table import SqliteTable
 
 ROOT = Path(__file__).parents[2]
@@ -24,6 +26,8 @@ import asyncio, json, sys
 from pathlib import Path
 from agent.errors import ConditionFailed
 from agent.ports import Absent, Change, Compare, Key
+from agent.stores.limits import BadItem
+from agent.stores.sqlite_file import SqliteFile
 from agent.stores.sqlite_table import SqliteTable
 
 async def main(path, rounds, counts):
@@ -115,6 +119,19 @@ async def test_opening_waits_while_another_process_makes_the_file(tmp_path: Path
     other.close()
     await write
     await table.aclose()
+
+
+async def test_work_that_fails_half_way_is_undone(tmp_path: Path) -> None:
+    file = SqliteFile(tmp_path / "a.db", "CREATE TABLE t (n INTEGER)", 1)
+
+    def half(connection: sqlite3.Connection) -> None:
+        connection.execute("INSERT INTO t VALUES (1)")
+        raise BadItem("half way")
+
+    with pytest.raises(BadItem):
+        await file.write(half)
+    assert await file.read(lambda c: c.execute("SELECT count(*) FROM t").fetchone()) == (0,)
+    await file.aclose()
 
 
 async def test_what_was_written_is_there_after_a_restart(tmp_path: Path) -> None:
