@@ -26,8 +26,8 @@ export class Session {
   async start() {
     const [people, config, examples] = await Promise.all([api.people(), api.config(), api.examples()]);
     Object.assign(this.state, { people, config, examples });
-    await this.follow();
     window.addEventListener("hashchange", () => this.attempt(() => this.follow()));
+    await this.follow();
   }
 
   /** Run something that talks to the simulator and say so when it fails.
@@ -50,6 +50,7 @@ export class Session {
     const who = `${route.platform}/${route.as}`;
     state.route = route;
     if (who !== this.following) await this.become(who);
+    if (who !== this.following || !state.chats.length) return;
     this.chooseChat();
     state.changed();
     await this.loadChat();
@@ -65,7 +66,7 @@ export class Session {
     const chats = await api.chats(state.route.platform, state.route.as);
     if (this.following !== who) return;
     state.chats = chats;
-    this.listen();
+    await this.listen();
   }
 
   /** Without a chat in the address the first one opens; a narrow screen may show the list alone. */
@@ -105,7 +106,8 @@ export class Session {
     if (this.following === `${platform}/${as}`) replies.forEach((message) => state.keep(message));
   }
 
-  listen() {
+  /** Open the stream; done when it is open, so that no message falls between list and stream. */
+  async listen() {
     const { state } = this;
     const { platform, as } = state.route;
     const stream = new EventSource(`/sim/stream?${new URLSearchParams({ platform, as })}`);
@@ -115,6 +117,10 @@ export class Session {
     stream.addEventListener("open", () => this.setConnected(true));
     stream.addEventListener("error", () => this.setConnected(false));
     this.stream = stream;
+    await new Promise((resolve) => {
+      stream.addEventListener("open", resolve, { once: true });
+      stream.addEventListener("error", resolve, { once: true });
+    });
   }
 
   /** The simulator went back to its start. */

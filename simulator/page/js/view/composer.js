@@ -101,7 +101,8 @@ export function createComposer(state, session, { thread }) {
       subject = now;
       field.value = drafts.get(now) ?? "";
       fit();
-      if (matchMedia("(hover: hover)").matches) field.focus({ preventScroll: true });
+      const busy = document.activeElement?.closest(".topbar");
+      if (!busy && matchMedia("(hover: hover)").matches) field.focus({ preventScroll: true });
     }
     const label = thread ? t("replyTo") : t("writeTo", { name: chat.kind === "direct" || state.route.platform === "feishu" ? chatName(state, chat) : `#${chatName(state, chat)}` });
     field.placeholder = label;
