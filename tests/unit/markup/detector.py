@@ -1,0 +1,55 @@
+"""Finds live references in rendered text. Knows the platforms, not the renderer."""
+
+import html
+import re
+import unicodedata
+
+_CONTROL = re.compile(r"<\s*(?:[!@#/a-z]|https?:|mailto:)", re.IGNORECASE)
+_MARKDOWN_LINK = re.compile(r"\]\s*\(|\]\s*\[[^\]]*\]|^\s*\[[^\]]+\]:\s", re.MULTILINE)
+_SCHEME = re.compile(r"[a-z][a-z0-9+.\-]*://", re.IGNORECASE)
+_OTHER_SCHEME = re.compile(r"\b(?:mailto|javascript|data|tel|file|lark|slack):\S", re.IGNORECASE)
+_HOST = re.compile(r"[^\W_][.。．｡](?=[^\W\d_]{2})")
+
+
+def without_code(text: str, *, backslashes: bool) -> str:
+    """The text with code taken out; escaped characters become a harmless mark."""
+    text = re.sub(r"^(?:> )*```.*?(?:^(?:> )*```$|\Z)", "\n", text, flags=re.MULTILINE | re.DOTALL)
+    out, at = "", 0
+    while at < len(text):
+        c = text[at]
+        if c == "\\" and backslashes:
+            out += "\u2400" if text[at + 1 : at + 2] in "[]()`" else text[at + 1 : at + 2]
+            at += 2
+        elif c == "`" and (end := text.find("`", at + 1)) > 0:
+            out += "\u2400"
+            at = end + 1
+        else:
+            out += c
+            at += 1
+    return out
+
+
+def live_references(text: str, allowed: set[str], *, form: str) -> list[str]:
+    """Everything that a client would make a link, picture or mention of, outside the table.
+
+    `form` is markdown (Slack), mrkdwn or card; `allowed` holds the addresses of the table.
+    """
+    rest = without_code(text, backslashes=form == "markdown")
+    for address in allowed:
+        if form == "mrkdwn":
+            rest = re.sub(rf"<{re.escape(address.replace('&', '&amp;'))}\|\[\d+\]>", "\u2400", rest)
+        else:
+            rest = re.sub(rf"\[\[\d+\]\]\({re.escape(address)}\)", "\u2400", rest)
+    found = [m[0] for m in _CONTROL.finditer(rest)]
+    if form != "mrkdwn":
+        found += [m[0] for m in _MARKDOWN_LINK.finditer(rest)]
+    seen = html.unescape(rest)
+    seen = "".join(c for c in seen if unicodedata.category(c) != "Cf")
+    for pattern in (_SCHEME, _OTHER_SCHEME):
+        found += [m[0] for m in pattern.finditer(seen)]
+    for m in _HOST.finditer(seen):
+        dot, right = seen[m.end() - 1], seen[m.end()]
+        # Chinese sentences touch their full stop; a full-width dot makes a host between Latin only.
+        if dot == "." or (seen[m.start()].isascii() and right.isascii()):
+            found.append(seen[m.start() : m.end() + 3])
+    return found
