@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -154,7 +154,7 @@ class Stage:
 
 
 @contextmanager
-def running_bot() -> Iterator[QuietBot]:
+def running_bot() -> Generator[QuietBot]:
     """Serve a quiet bot on a free port."""
     bot = QuietBot()
     thread = threading.Thread(target=bot.serve_forever, args=(0.05,))
@@ -168,7 +168,7 @@ def running_bot() -> Iterator[QuietBot]:
 
 
 @contextmanager
-def running_simulator(bot: str) -> Iterator[str]:
+def running_simulator(bot: str) -> Generator[str]:
     """Start the simulator on a free port and give its origin."""
     command = [sys.executable, "-m", "simulator", "--port", "0", "--bot", bot]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
@@ -180,7 +180,7 @@ def running_simulator(bot: str) -> Iterator[str]:
 
 
 @contextmanager
-def open_stage() -> Iterator[Stage]:
+def open_stage() -> Generator[Stage]:
     """Start everything a page test needs."""
     with (
         running_bot() as bot,

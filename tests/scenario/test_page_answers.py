@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pytest
 from playwright.sync_api import expect
@@ -35,7 +35,7 @@ GROWN = """([whole, length]) => {
 }"""
 
 
-def _card(*elements: dict[str, object], streaming: bool = False) -> dict[str, object]:
+def _card(*elements: Mapping[str, object], streaming: bool = False) -> dict[str, object]:
     return {
         "schema": "2.0",
         "config": {"streaming_mode": streaming, "update_multi": True},

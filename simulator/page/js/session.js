@@ -63,10 +63,10 @@ export class Session {
     this.stream?.close();
     state.clear();
     state.changed();
-    const chats = await api.chats(state.route.platform, state.route.as);
-    if (this.following !== who) return;
-    state.chats = chats;
     await this.listen();
+    if (this.following !== who) return;
+    const chats = await api.chats(state.route.platform, state.route.as);
+    if (this.following === who) state.chats = chats;
   }
 
   /** Without a chat in the address the first one opens; a narrow screen may show the list alone. */
@@ -106,7 +106,7 @@ export class Session {
     if (this.following === `${platform}/${as}`) replies.forEach((message) => state.keep(message));
   }
 
-  /** Open the stream; done when it is open, so that no message falls between list and stream. */
+  /** Open the stream; done when it is open, so that no message falls between what is loaded and the stream. */
   async listen() {
     const { state } = this;
     const { platform, as } = state.route;
