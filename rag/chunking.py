@@ -29,6 +29,8 @@ class ChunkSize:
 DEFAULT_SIZES: dict[Language, ChunkSize] = {"zh": ChunkSize(500), "en": ChunkSize(1200)}
 """Characters: about the same content in both scripts (manuals 300-500, CAPABILITIES IN3)."""
 
+_BLANK_LINE = "\n\n"
+
 _SEAMS = (
     re.compile(r"(?<=\n)"),
     re.compile(r"(?<=[。！？；!?;])|(?<=[.!?;] )"),
@@ -39,9 +41,9 @@ _SEAMS = (
 def chunk_sections(sections: Sequence[Section], size: ChunkSize) -> tuple[Chunk, ...]:
     """The document's chunks in order; each says under which headings it stands.
 
-    Nothing is lost: the texts without their overlaps, put together, are the blocks in order (blank
-    lines aside). Chunks of one section overlap, chunks of different sections do not. Small sections
-    under the same heading share a chunk, their own headings kept as a line of text.
+    Nothing is lost: the texts without their overlaps, put together, are the blocks in order, each
+    with a blank line behind it. Chunks of one section overlap, chunks of different sections do
+    not. Small sections under the same heading share a chunk, their own headings kept as a line.
     """
     chunks: list[Chunk] = []
     for group in _small_together(sections, size.target):
@@ -87,15 +89,16 @@ def _texts(group: Sequence[Section], depth: int) -> Iterator[str]:
 
 
 def _pack(texts: Iterator[str], target: int) -> Iterator[str]:
-    """Whole texts up to the target; one that is longer alone is cut."""
+    """Whole texts up to the target, each with a blank line behind it; a longer one is cut."""
+    most = max(target - len(_BLANK_LINE), 1)
     open_text = ""
     for text in texts:
-        if open_text and len(open_text) + 2 + len(text) > target:
+        if open_text and len(open_text) + len(text) > most:
             yield open_text
             open_text = ""
-        pieces = [text] if len(text) <= target else list(_cut(text, target))
+        pieces = [text] if len(text) <= most else list(_cut(text, most))
         yield from pieces[:-1]
-        open_text = f"{open_text}\n\n{pieces[-1]}" if open_text else pieces[-1]
+        open_text += pieces[-1] + _BLANK_LINE
     if open_text:
         yield open_text
 
@@ -137,10 +140,8 @@ def whole_text(chunks: Sequence[Chunk]) -> str:
     place = ""
     for chunk in chunks:
         if chunk.place != place:
-            parts.append(f"\n\n## {chunk.place}\n" if chunk.place else "\n\n")
+            parts.append(f"## {chunk.place}\n" if chunk.place else "")
             place = chunk.place
-        elif parts and not chunk.overlap:
-            parts.append("\n\n")
         parts.append(chunk.text[chunk.overlap :])
     return "".join(parts).strip()
 

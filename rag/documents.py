@@ -136,7 +136,7 @@ class IndexedChunk:
         return Passage(
             source=document.source,
             title=document.title,
-            text=self.chunk.text,
+            text=self.chunk.text.strip(),
             url=document.url,
             kind=document.kind,
             place=self.chunk.place,

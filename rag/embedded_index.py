@@ -32,6 +32,9 @@ from rag.vector_table import VectorTable, build_table
 _VERSION = 1
 _K1 = 1.2
 """FTS5's own BM25 constant; a term adds at most its weight times (k1 + 1)."""
+_BACKGROUND = 100
+_UNSEEN = 0.5
+"""Counted for a term that no passage has: rarer than any that is there."""
 _MOST_TERMS = 64
 _BUSY_MS = 10_000
 
@@ -153,7 +156,7 @@ class EmbeddedIndex:
             if vector is not None:
                 _check_embedder(db, embedder)
             allowed = _allowed(db, readers, filters)
-            weights = _weights(db, terms)
+            weights, ceiling = _weights(db, terms)
             words = _words_leg(db, terms, allowed, limit)
             table = self._vectors(db)
             dense: list[int] = []
@@ -176,7 +179,7 @@ class EmbeddedIndex:
             tuple(hits[row] for row in words),
             tuple(hits[row] for row in dense),
             weights,
-            sum(weights.values()) * (_K1 + 1),
+            ceiling,
             means,
         )
 
@@ -214,8 +217,9 @@ class EmbeddedIndex:
     @contextmanager
     def _transaction(self, *, write: bool = False) -> Generator[sqlite3.Connection]:
         with self._lock:
-            db = self._open()
+            db: sqlite3.Connection | None = None
             try:
+                db = self._open()
                 db.execute("BEGIN IMMEDIATE" if write else "BEGIN")
                 yield db
                 if write:
@@ -223,28 +227,34 @@ class EmbeddedIndex:
                 db.execute("COMMIT")
             except sqlite3.OperationalError as error:
                 raise Unavailable(f"the index file can not be used now: {error}") from error
+            except sqlite3.DatabaseError as error:
+                raise IndexMismatch(
+                    f"the index file is damaged ({error}): delete it and run `plumbline kb add`"
+                ) from error
             finally:
-                if db.in_transaction:
+                if db is not None and db.in_transaction:
                     db.execute("ROLLBACK")
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
-            db.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
-            db.execute("PRAGMA journal_mode = WAL")
-            db.execute("PRAGMA synchronous = NORMAL")
-            _prepare(db)
+            try:
+                _prepare(db)
+            except BaseException:
+                db.close()
+                raise
             self._connection = db
         return self._connection
 
 
 def _prepare(db: sqlite3.Connection) -> None:
+    db.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = NORMAL")
     db.execute("BEGIN IMMEDIATE")
     version = int(db.execute("PRAGMA user_version").fetchone()[0])
     if version > _VERSION:
-        db.execute("ROLLBACK")
-        db.close()
         raise IndexMismatch("the index was written by a newer Plumbline: update this one")
     if version == 0:
         for statement in _SCHEMA.split(";\n"):
@@ -415,23 +425,30 @@ def _words_of(
     return dict(found)
 
 
-def _weights(db: sqlite3.Connection, terms: Sequence[str]) -> dict[str, float]:
-    """FTS5's inverse document frequency of each term; an unknown one weighs most."""
+def _weights(db: sqlite3.Connection, terms: Sequence[str]) -> tuple[dict[str, float], float]:
+    """How much each term tells, and the highest BM25 score that FTS5 could give for all of them.
+
+    The weights count _BACKGROUND passages more than there are: in a handful of documents about one
+    thing, the thing's own words would else tell nothing, and a word that is nowhere everything.
+    """
     if not terms:
-        return {}
+        return {}, 0.0
     total = int(db.execute("SELECT count(*) FROM chunks").fetchone()[0])
-    counts = dict(
+    counts: dict[str, int] = dict(
         db.execute(
             f"SELECT term, doc FROM word_counts WHERE term IN ({_marks(len(terms))})",  # noqa: S608  placeholders only
             tuple(terms),
         ).fetchall()
     )
     counts = {term: n for term, n in counts.items() if n}
-    return {
-        term: max(1e-6, math.log((total - n + 0.5) / (n + 0.5)))
-        for term in without_seams(list(terms), counts)
-        for n in (counts.get(term, 0.5),)
-    }
+    numbers = {t: counts.get(t, _UNSEEN) for t in without_seams(list(terms), counts)}
+    weights = {t: _idf(max(total, n) + _BACKGROUND, n) for t, n in numbers.items()}
+    ceiling = sum(max(1e-6, _idf(max(total, 1), n)) for n in numbers.values()) * (_K1 + 1)
+    return weights, ceiling
+
+
+def _idf(total: float, n: float) -> float:
+    return math.log((total - n + 0.5) / (n + 0.5))
 
 
 def _best(rows: NDArray[np.int64], cosines: Vectors, limit: int) -> list[int]:

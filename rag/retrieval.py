@@ -58,18 +58,27 @@ class Retriever:
         texts = [query for query in dict.fromkeys(q.strip() for q in queries) if query]
         vectors = await asyncio.to_thread(self.embedder.embed_queries, texts)
         best: dict[Key, Scored] = {}
-        async with asyncio.TaskGroup() as group:
-            tasks = [
-                group.create_task(self._candidates(text, vector, readers, filters))
-                for text, vector in zip(texts, vectors, strict=True)
-            ]
-        for task in tasks:
-            for scored in task.result():
+        for candidates in await self._variants(texts, vectors, readers, filters):
+            for scored in candidates:
                 known = best.get(scored.found.key)
                 if known is None or (scored.passes, scored.score) > (known.passes, known.score):
                     best[scored.found.key] = scored
         kept = sorted((s for s in best.values() if s.passes), key=lambda s: -s.score)
         return page(kept, self.settings)
+
+    async def _variants(
+        self, texts: Sequence[str], vectors: Vectors, readers: frozenset[str], filters: Filters
+    ) -> list[tuple[Scored, ...]]:
+        """The candidates of every variant, in order; the first fault ends all."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [
+                    group.create_task(self._candidates(text, vector, readers, filters))
+                    for text, vector in zip(texts, vectors, strict=True)
+                ]
+        except ExceptionGroup as faults:
+            raise faults.exceptions[0] from None
+        return [task.result() for task in tasks]
 
     async def _candidates(
         self, text: str, vector: Vectors, readers: frozenset[str], filters: Filters

@@ -36,8 +36,8 @@ _ASKING_EN = frozenset(
     re.findall(
         r"\w+",
         "a an and are as at be been by can could did do does for from had has have how i if in is "
-        "it its me my of on or our please s shall should t tell than that the their them there "
-        "these they this to us was we were what when where which who whom whose why will with "
+        "it its many me much my of on or our please s shall should t tell than that the their them "
+        "there these they this to us was we were what when where which who whom whose why will with "
         "would you your",
     )
 )
