@@ -114,3 +114,7 @@ def test_text_is_always_storable_and_idempotent(text: str) -> None:
 
 def test_a_very_long_text_is_cut_at_a_character() -> None:
     assert len(wire.text("衡" * 100_000).encode()) <= wire.MAX_TEXT_BYTES
+
+
+def test_lone_surrogates_are_replaced() -> None:
+    assert _read(_payload({"text": "a\ud800b"})).question.text == "a\ufffdb"
