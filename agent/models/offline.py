@@ -25,7 +25,7 @@ from agent.dialogue import (
 from agent.domain import Json
 from agent.language import detect
 from agent.models.offline_answer import answer, refusal, small_talk
-from agent.models.offline_choice import choose
+from agent.models.offline_choice import asks_for_steps, choose
 from agent.models.offline_passages import Shown, read_passages
 from agent.models.offline_question import (
     is_small_talk,
@@ -82,7 +82,7 @@ def _reply(request: ModelRequest) -> ModelReply:
     if is_small_talk(said):
         return _says(small_talk(language))
     seen, whole = _seen(request.messages), whole_question(asked)
-    if not request.answer_now and (call := _next_call(request, seen, whole, said)):
+    if not request.answer_now and (call := _next_call(request, seen, whole)):
         return ModelReply(Message("assistant", (call,)), "tools", model=NAME)
     if seen.failed and not seen.passages:
         return _says(refusal(language, broken=True))
@@ -105,15 +105,16 @@ def _seen(messages: tuple[Message, ...]) -> _Seen:
     )
 
 
-def _next_call(request: ModelRequest, seen: _Seen, whole: str, said: str) -> ToolCall | None:
-    """A search first; then a closer look at a passage that answers and breaks off."""
+def _next_call(request: ModelRequest, seen: _Seen, whole: str) -> ToolCall | None:
+    """A search first; then a closer look at a passage that breaks off or lacks the steps."""
     offered = {t.name: t for t in request.tools}
     id_ = f"call_{len(request.messages)}"
     if SEARCH in offered and SEARCH not in seen.called:
-        return ToolCall(id_, SEARCH, _search_arguments(offered[SEARCH], variants(whole, said)))
+        return ToolCall(id_, SEARCH, _search_arguments(offered[SEARCH], variants(whole)))
     if READ in offered and READ not in seen.called:
         quotes = choose(whole, seen.passages).quotes
-        if quotes and quotes[0].shown.cut:
+        lacks_steps = asks_for_steps(whole) and not any(q.kind == "step" for q in quotes)
+        if quotes and (quotes[0].shown.cut or lacks_steps):
             return ToolCall(id_, READ, {_field(offered[READ], "string"): quotes[0].shown.source})
     return None
 

@@ -38,7 +38,7 @@ _HOW_MUCH = re.compile(
     r"|多少|多久|几|上限|标准|限额|价格|期限|号码",
     re.IGNORECASE,
 )
-_HOW_TO = re.compile(r"\bhow (?:do|can|should|to)\b|\bsteps?\b|怎么|如何|怎样|步骤|流程", re.I)
+_HOW_TO = re.compile(r"\bhow (?:do|can|should|to)\b|\bsteps?\b|怎么(?!办)|如何|怎样|步骤", re.I)
 
 
 _GENERIC_WAYS = frozenset(frozenset((t,)) for t in GENERIC)
@@ -73,6 +73,11 @@ class _Asks:
 def _asks(question: str) -> _Asks:
     amount, way = bool(_HOW_MUCH.search(question)), bool(_HOW_TO.search(question))
     return _Asks(amount, way, exact_tokens(question))
+
+
+def asks_for_steps(question: str) -> bool:
+    """Whether the question asks for a way to do something."""
+    return bool(_HOW_TO.search(question)) and not exact_tokens(question)
 
 
 def choose(question: str, passages: Sequence[Shown]) -> Choice:
@@ -181,6 +186,8 @@ def _rated(question: str, passages: Sequence[Shown]) -> list[_Rated]:
     marks: list[_Rated] = []
     for unit in parts:
         covered = _covered(unit, weights)
+        if wanted & evidence_terms(unit.text):
+            covered = max(covered, _SURE)
         bonus = _bonus(unit, asks, title=_cover_all(weights, unit.shown.title))
         if detect(unit.shown.title + unit.text) == language:
             bonus += 0.25

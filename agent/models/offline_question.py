@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from agent.dialogue import Message, Text, ToolReply
 from agent.language import detect
-from agent.models.offline_terms import exact_tokens, place_in, terms
+from agent.models.offline_terms import exact_tokens, in_other_language, place_in, terms
 
 _CONTEXT = re.compile(r"<context>.*?</context>", re.DOTALL)
 _LEAD = re.compile(
@@ -67,7 +67,7 @@ def whole_question(asked: Sequence[str]) -> str:
     return whole
 
 
-def variants(whole: str, said: str) -> tuple[str, ...]:
+def variants(whole: str) -> tuple[str, ...]:
     """Two or three full sentences to search for: the question and other angles on it."""
     core = _ASKING.sub("", _TAIL.sub("", whole)).strip()
     zh = detect(whole) == "zh"
@@ -78,8 +78,8 @@ def variants(whole: str, said: str) -> tuple[str, ...]:
         made.append(
             f"{codes} 是什么意思，怎么处理？" if zh else f"What does {codes} mean and what to do?"
         )
-    elif said != whole:
-        made.append(said)
+    elif other := in_other_language(whole):
+        made.append(other)
     return tuple(dict.fromkeys(made))
 
 

@@ -19,7 +19,7 @@ GENERIC = frozenset(
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 _ASKING_ZH = re.compile(
-    "怎么办|多长|多大|多高|多远|怎么样|怎样|怎么|如何|什么|为何|为什么|多少|多久|哪些|哪个|哪里|哪儿|几天|几个|是否|能不能|"
+    "怎么办|意思|多长|多大|多高|多远|怎么样|怎样|怎么|如何|什么|为何|为什么|多少|多久|哪些|哪个|哪里|哪儿|几天|几个|是否|能不能|"
     "可不可以|可以|请问|帮我|告诉|是不是|有没有|我们|公司|[我你您吗呢吧啊的了是在和与谁要有请那会能]"
 )
 _ASKING_EN = frozenset(
@@ -90,6 +90,25 @@ def translations(text: str) -> tuple[frozenset[frozenset[str]], ...]:
             if here:
                 found[name] = frozenset(terms(n) for n in _meanings(name))
     return tuple(dict.fromkeys(found.values()))
+
+
+def in_other_language(text: str) -> str:
+    """The text's field words as a short question in the other language; empty below two words."""
+    lower = text.lower()
+    from_zh = bool(_HAN_RUN.search(lower))
+    found: dict[str, str] = {}
+    for zh, en in _PAIRS:
+        here, there = (zh, en) if from_zh else (en, zh)
+        if here in lower and (from_zh or terms(here) <= evidence_terms(text)):
+            found.setdefault(here, there)
+    place = next((t for h, t in found.items() if any(h in pair for pair in PLACES)), "")
+    names = sorted((h for h, t in found.items() if t != place), key=lower.find)
+    words = [found[h] for h in names]
+    if len(found) < 2 or not words:
+        return ""
+    if from_zh:
+        return f"What is the {' '.join(words)}{' in ' + place.title() if place else ''}?"
+    return f"{place + '的' if place else ''}{''.join(words)}是多少？"
 
 
 @lru_cache(maxsize=256)

@@ -295,6 +295,18 @@ async def test_a_request_without_policy_and_tools_leaves_them_out() -> None:
         assert {"system", "tools"}.isdisjoint(server.seen[0].body)
 
 
+async def test_asked_for_words_it_may_not_call_and_keeps_its_tools() -> None:
+    async with sse_server([sse_case("empty_final_turn")]) as server:
+        await play(server, replace(asked(user("hi")), answer_now=True))
+        await play(server, asked(user("hi")))
+        await play(server, ModelRequest("", (), (user("hi"),), answer_now=True))
+        last, free, bare = (s.body for s in server.seen)
+    assert last["tool_choice"] == {"type": "none"}
+    assert last["tools"] == free["tools"]
+    assert "tool_choice" not in free
+    assert "tool_choice" not in bare
+
+
 # --- what must never be sent -----------------------------------------------------------------
 
 
