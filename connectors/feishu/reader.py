@@ -13,8 +13,8 @@ MAX_PARTS = 100
 """Most attachments and most mentions kept of one message."""
 
 _DEPTH = 12
-_PLACEHOLDER = re.compile(r"( ?)(@_user_\d+|@_all(?!\w))( ?)")
-_EVERYONE = re.compile(r"@_all(?!\w)")
+_PLACEHOLDER = re.compile(r"( ?)(@_user_\d+|@_all(?![A-Za-z0-9_]))( ?)")
+_EVERYONE = re.compile(r"@_all(?![A-Za-z0-9_])")
 _ITEM = re.compile(r"\n{3,}")
 
 
