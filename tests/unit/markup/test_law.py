@@ -38,7 +38,7 @@ def test_render_of_any_prefix_is_a_prefix_of_the_final_render(
 @pytest.mark.parametrize("writer", WRITERS)
 def test_only_the_open_block_is_read_again(writer: Callable[[], Writer]) -> None:
     def cost(paragraphs: int) -> int:
-        text = ("Some words of an **answer** with `code`.\n\n- item\n- item\n\n" * paragraphs)
+        text = "Some words of an **answer** with `code`.\n\n- item\n- item\n\n" * paragraphs
         growing = IncrementalRenderer(writer(), SOURCES)
         for end in range(0, len(text), 5):
             growing.render(text[:end])

@@ -38,13 +38,13 @@ def test_numbers_follow_first_appearance() -> None:
     out = IncrementalRenderer(markdown_writer(), SOURCES).render(
         "A [src:bare]. B [src:nope]. C **D [src:kb-2, bare]**.", final=True
     )
-    assert out == (
-        "A \\[1\\]. B. C **D [[2]](https://wiki.example.com/差旅)\\[1\\]**."
-    )
+    assert out == ("A \\[1\\]. B. C **D [[2]](https://wiki.example.com/差旅)\\[1\\]**.")
 
 
 def test_refusal_marker() -> None:
     assert is_refusal("\n[no-answer] Nothing found.")
     assert not is_refusal("It says [no-answer].")
-    out = IncrementalRenderer(markdown_writer(), {}).render("[no-answer] Nothing found.", final=True)
+    out = IncrementalRenderer(markdown_writer(), {}).render(
+        "[no-answer] Nothing found.", final=True
+    )
     assert out == "Nothing found."

@@ -45,7 +45,13 @@ def test_each_hostile_form_alone_and_nested(
     form: str, writer: Callable[[], Writer], url: Callable[[str], str], text: str
 ) -> None:
     del url
-    for nested in (text, f"**{text}**", f"- a\n  - {text}", f"> {text}", f"| a |\n|---|\n| {text} |"):
+    for nested in (
+        text,
+        f"**{text}**",
+        f"- a\n  - {text}",
+        f"> {text}",
+        f"| a |\n|---|\n| {text} |",
+    ):
         assert not live_references(rendered(writer, nested), set(), form=form), nested
 
 
