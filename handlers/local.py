@@ -75,7 +75,11 @@ async def serving(settings: Settings, port: int, host: str = "127.0.0.1") -> Asy
 
 
 def application(settings: Settings) -> Starlette:
-    """The HTTP side: each path is one function's address."""
+    """The HTTP side: /feishu/… and /slack/… are one function each, as behind the gateway.
+
+    What a request is for is read from its content, so an operator may name the last part freely
+    (events, commands, interactivity).
+    """
 
     def route(path: str, receive: Receive) -> Route:
         async def endpoint(request: Request) -> Response:
@@ -95,10 +99,8 @@ def application(settings: Settings) -> Starlette:
     return Starlette(
         routes=[
             Route("/health", health),
-            route("/feishu/events", feishu.receive),
-            route("/slack/events", slack.receive),
-            route("/slack/commands", slack.receive),
-            route("/slack/interactivity", slack.receive),
+            route("/feishu/{purpose}", feishu.receive),
+            route("/slack/{purpose}", slack.receive),
         ]
     )
 

@@ -73,6 +73,7 @@ class Workplace:
         self.ids: Ids = RandomIds()
         self.cipher: Cipher = LocalKeyCipher(state_folder(settings) / "key")
         self.name = self.ids.new()
+        self.org = settings.org
 
     def chat(self, platform: Platform) -> Chat:
         """The platform's chat; its client is loaded when it is first asked for.

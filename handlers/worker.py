@@ -58,22 +58,32 @@ async def drain(workplace: Workplace, session: str) -> int:
     comes again.
     """
     answered = 0
-    while (first := await inbox.oldest_pending(workplace.table, session)) is not None:
+    while True:
         lease = await lock.acquire(
-            workplace.table, workplace.clock, workplace.ids, session, workplace.name, first.org
+            workplace.table,
+            workplace.clock,
+            workplace.ids,
+            session,
+            workplace.name,
+            workplace.org,
         )
+        record = await inbox.oldest_pending(workplace.table, session)
         if lease is None:
-            await _notice(workplace, first)
+            if record is not None:
+                await _notice(workplace, record)
+            return answered
+        if record is None:
+            await lock.release(workplace.table, workplace.clock, lease)
             return answered
         try:
-            # What was pending before the lock was ours may have been answered meanwhile.
-            record = await inbox.oldest_pending(workplace.table, session)
-            if record is not None:
-                await _answer(workplace, record, lease)
-                answered += 1
-        finally:
+            await _answer(workplace, record, lease)
+        except BaseException:
             await lock.release(workplace.table, workplace.clock, lease)
-    return answered
+            raise
+        answered += 1
+        # The end of a turn gives the lock back; who rang meanwhile found it held and left.
+        if await inbox.oldest_pending(workplace.table, session) is None:
+            return answered
 
 
 async def _answer(workplace: Workplace, record: TurnRecord, lease: Lease) -> None:

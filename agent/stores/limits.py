@@ -6,6 +6,8 @@ objects".
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from agent.ports import Item, Key, Value
 
 MAX_ITEM = 400 * 1024
@@ -92,6 +94,7 @@ def admit(item: Item) -> tuple[int, bool]:
     return size, nested
 
 
+@lru_cache(maxsize=4096)
 def _name_size(name: str) -> int:
     if not name or "\0" in name:
         raise BadItem("an attribute's name must be text without NUL, and not empty")

@@ -21,28 +21,33 @@ def fill(settings: Settings, folder: Path) -> None:
     Raises:
         Misconfigured: the folder is not there; the sample company comes with the repository.
     """
-    if not folder.is_dir():
+    spaces = _spaces(folder)
+    if not spaces:
         raise Misconfigured("The sample company is missing: run this from the repository's folder.")
-    asyncio.run(_fill(settings, folder, only_when_empty=False))
+    asyncio.run(_fill(settings, spaces, only_when_alone=False))
 
 
-def fill_when_empty(settings: Settings, folder: Path) -> None:
-    """The same, but only when the knowledge base holds nothing at all."""
-    if folder.is_dir():
-        asyncio.run(_fill(settings, folder, only_when_empty=True))
+def fill_when_alone(settings: Settings, folder: Path) -> None:
+    """The same, unless the knowledge base holds spaces of somebody else."""
+    asyncio.run(_fill(settings, _spaces(folder), only_when_alone=True))
 
 
-async def _fill(settings: Settings, folder: Path, *, only_when_empty: bool) -> None:
+def _spaces(folder: Path) -> list[Path]:
+    return sorted(file.parent for file in folder.glob(f"*/{SPACE_FILE}"))
+
+
+async def _fill(settings: Settings, spaces: list[Path], *, only_when_alone: bool) -> None:
     async with wiring.knowledge(settings) as knowledge:
-        if only_when_empty and await knowledge.catalog.spaces():
+        known = await knowledge.catalog.spaces()
+        if only_when_alone and not set(known) <= {space.name for space in spaces}:
             return
-        await _index(knowledge, folder)
+        await _index(knowledge, spaces)
 
 
-async def _index(knowledge: Knowledge, folder: Path) -> None:
+async def _index(knowledge: Knowledge, spaces: list[Path]) -> None:
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
     with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-        for space in sorted(f.parent for f in folder.glob(f"*/{SPACE_FILE}")):
+        for space in spaces:
             bar = bars.add_task(f"Knowledge base: {space.name}", total=None)
 
             def advance(done: int, total: int, _: str, bar: object = bar) -> None:

@@ -13,7 +13,7 @@ from agent.errors import PlumblineError
 from handlers.cli import ask as asking
 from handlers.cli import demo as demonstrating
 from handlers.cli import kb
-from handlers.cli.filling import fill_when_empty
+from handlers.cli.filling import fill_when_alone
 from handlers.cli.workspace import COMPANY, Person, PlatformName
 from handlers.settings import Settings
 
@@ -29,6 +29,7 @@ app.add_typer(kb.app, name="kb")
 def main() -> None:
     """The entry point: errors of ours end in one sentence and exit status 1."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s %(message)s")
+    logging.getLogger("pdfminer").setLevel(logging.ERROR)  # it warns of every odd font
     try:
         app()
     except PlumblineError as error:
@@ -50,7 +51,7 @@ def ask(
     settings = Settings.from_environment()
     if model:
         settings = replace(settings, model=model)
-    fill_when_empty(settings, COMPANY / "kb")
+    fill_when_alone(settings, COMPANY / "kb")
     asked = asyncio.run(asking.ask(settings, question, login, platform))
     typer.echo(asking.as_json(asked) if as_json else asking.as_text(asked))
     raise typer.Exit(0 if asked.answer.status in ("answered", "refused") else 1)
