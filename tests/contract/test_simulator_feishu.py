@@ -485,6 +485,48 @@ class TestReading:
         answer = lark.raw("POST", "/search/v2/doc_wiki/search", too_long, "u-demo-alice")
         assert answer["code"] == 99992402
 
+    def test_a_document_of_others_stays_closed(self, lark: Lark) -> None:
+        body: Json = {"query": "", "doc_filter": {}, "page_size": 20}
+
+        def seen(login: str) -> set[str]:
+            answer = lark.raw("POST", "/search/v2/doc_wiki/search", body, f"u-demo-{login}")
+            return {unit["result_meta"]["token"] for unit in answer["data"]["res_units"]}
+
+        closed = min(seen("dana") - seen("alice"))
+        uri = f"/docx/v1/documents/{closed}/raw_content"
+        assert lark.raw("GET", uri, None, "u-demo-alice")["code"] == 1770032
+        uri = f"/drive/v1/permissions/{closed}/members/auth?type=docx&action=view"
+        answers = [lark.raw("GET", uri, None, f"u-demo-{who}")["data"] for who in ("alice", "dana")]
+        assert [answer["auth_result"] for answer in answers] == [False, True]
+
+    def test_minutes_as_a_person(self, lark: Lark) -> None:
+        search, own = "/minutes/v1/minutes/search", {"participant_ids": ["ou_demo_chen"]}
+        found = lark.raw("POST", search, {"filter": own}, "u-demo-chen")["data"]["items"]
+        assert found
+        token = found[0]["token"]
+        uri = f"/minutes/v1/minutes/{token}"
+        notes = lark.raw("GET", f"{uri}/artifacts", None, "u-demo-chen")["data"]
+        assert notes["summary"]
+        assert int(notes["minute_chapters"][0]["stop_ms"]) > 0
+        text = lark.simulator.client.get(
+            f"/open-apis{uri}/transcript?need_speaker=true&need_timestamp=true&file_format=txt",
+            headers={"Authorization": "Bearer u-demo-chen"},
+        )
+        assert "attachment" in text.headers["content-disposition"]
+        assert ":" in text.text.split("\n")[0]
+        outsiders = [
+            login
+            for login in ("alice", "bob", "dana", "emil", "fang")
+            if lark.raw("GET", uri, None, f"u-demo-{login}")["code"] == 2091005
+        ]
+        nowhere = {
+            login: lark.raw("POST", search, {"filter": own}, f"u-demo-{login}")["data"]["items"]
+            for login in outsiders
+        }
+        assert all(token not in [item["token"] for item in items] for items in nowhere.values())
+        year = {"create_time": {"start_time": "2026-01-01T00:00:00+08:00"}}
+        assert lark.raw("POST", search, {"filter": year}, "u-demo-chen")["code"] == 99992402
+
     def test_uploads_are_the_apps_own(self, lark: Lark) -> None:
         headers = {"Authorization": f"Bearer {lark.app_token()}"}
         answer = lark.simulator.client.post(
