@@ -16,10 +16,17 @@ function unreadMark(state, chat) {
   return h("span", { class: "unread", "aria-label": state.t("unread", { n: chat.unread }) }, count);
 }
 
+/** A message in one line, without marks. @param {State} state @param {import("../api.js").Message} message */
+function plainLine(state, message) {
+  if (message.streaming) return state.t("generating");
+  const text = message.card ? message.text.replace(/<\/?(font|at|text_tag)\b[^>]*>/g, "") : message.text;
+  return text.replace(/[*`#~]+/g, "");
+}
+
 /** @param {State} state @param {Chat} chat */
 function preview(state, chat) {
   const last = state.messagesOf(chat.id).at(-1);
-  const text = last?.text.replace(/[*`#~]+/g, "");
+  const text = last ? plainLine(state, last) : "";
   if (last && text) return isBotChat(chat) ? text : `${authorName(state, last.author)}: ${text}`;
   if (isBotChat(chat)) return state.t("botAbout");
   const names = chat.members.map((login) => authorName(state, { login, name: login }));
