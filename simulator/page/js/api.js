@@ -1,7 +1,7 @@
 /** The simulator's control API (/sim/…). */
 
 /** The simulator refused a call or did not answer. */
-export class SimError extends Error {}
+class SimError extends Error {}
 
 /**
  * @param {string} path

@@ -48,7 +48,7 @@ export function nameOfId(state, id) {
 }
 
 /** Two characters for a round picture: 陈伟 for a Chinese name, AL for a Latin one. @param {string} name */
-export function initials(name) {
+function initials(name) {
   if (name.includes("·")) return [...name].slice(0, 2).join("");
   if (/\p{Script=Han}/u.test(name)) return [...name.replace(/\s/g, "")].slice(-2).join("");
   const words = name.split(/\s+/).filter(Boolean);

@@ -22,7 +22,7 @@ export function readRoute() {
 }
 
 /** @param {Route} route */
-export function routeHash(route) {
+function routeHash(route) {
   const values = new URLSearchParams({ platform: route.platform, as: route.as });
   if (route.chat) values.set("chat", route.chat);
   if (route.thread) values.set("thread", route.thread);

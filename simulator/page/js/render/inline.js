@@ -11,7 +11,7 @@ import { scan } from "./scan.js";
 const ENTITIES = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0" };
 
 /** @param {string} text decode the few entities the platforms know */
-export function decode(text) {
+function decode(text) {
   return text.replace(/&(#\d{1,7}|amp|lt|gt|quot|apos|nbsp);/g, (whole, name) => {
     if (!name.startsWith("#")) return ENTITIES[name];
     const code = Number(name.slice(1));

@@ -104,7 +104,8 @@ export function createComposer(state, session, { thread }) {
       const busy = document.activeElement?.closest(".topbar");
       if (!busy && matchMedia("(hover: hover)").matches) field.focus({ preventScroll: true });
     }
-    const label = thread ? t("replyTo") : t("writeTo", { name: chat.kind === "direct" || state.route.platform === "feishu" ? chatName(state, chat) : `#${chatName(state, chat)}` });
+    const channel = state.route.platform === "slack" && chat.kind !== "direct";
+    const label = thread ? t("replyTo") : t("writeTo", { name: `${channel ? "#" : ""}${chatName(state, chat)}` });
     field.placeholder = label;
     field.setAttribute("aria-label", label);
     name(mentionButton, t("mentionBot"));

@@ -22,12 +22,17 @@ function about(state, chat) {
 /** @param {State} state @param {import("../api.js").Chat} chat */
 function header(state, chat) {
   const back = state.t("back");
-  const sign = state.route.platform === "slack" && chat.kind !== "direct" ? h("span", { class: "hash" }, icon("hash")) : chatAvatar(state, chat);
+  const slack = state.route.platform === "slack";
+  const badge = isBotChat(chat) ? h("span", { class: "badge" }, state.t(slack ? "app" : "bot")) : null;
+  const sign = slack && chat.kind !== "direct" ? h("span", { class: "hash" }, icon("hash")) : chatAvatar(state, chat);
   return h("div", { class: "pane-head" },
-    h("button", { type: "button", class: "icon-button back-button", "aria-label": back, title: back, onclick: () => navigate({ chat: "list", thread: "" }) }, icon("back")),
+    h("button", {
+      type: "button", class: "icon-button back-button", "aria-label": back, title: back,
+      onclick: () => navigate({ chat: "list", thread: "" }),
+    }, icon("back")),
     sign,
     h("div", { class: "pane-title" },
-      h("div", { class: "pane-name" }, h("h1", {}, chatName(state, chat)), isBotChat(chat) ? h("span", { class: "badge" }, state.t(state.route.platform === "slack" ? "app" : "bot")) : null),
+      h("div", { class: "pane-name" }, h("h1", {}, chatName(state, chat)), badge),
       h("small", {}, about(state, chat))),
     h("span", { class: "grow" }),
     state.connected ? null : h("span", { class: "offline", role: "status" }, state.t("offline")));

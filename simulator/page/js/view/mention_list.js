@@ -41,8 +41,11 @@ export function createMentionList(state, field) {
     node.hidden = !found.length;
     at = 0;
     node.replaceChildren(...found.map((each) =>
-      h("div", { role: "option", class: "mention-item", onmousedown: (/** @type {Event} */ event) => event.preventDefault(), onclick: () => choose(each.name), dataset: { name: each.name } },
-        each.sign(), each.name)));
+      h("div", {
+        role: "option", class: "mention-item", dataset: { name: each.name },
+        onmousedown: (/** @type {Event} */ event) => event.preventDefault(),
+        onclick: () => choose(each.name),
+      }, each.sign(), each.name)));
     mark();
   }
 
