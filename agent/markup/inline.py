@@ -18,7 +18,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-from agent.markup.markers import MARKER, marker_ids
+from agent.markup.markers import CUT_OFF, MARKER, marker_ids
 from agent.markup.tree import Break, CodeWords, Inline, Marker, Styled, Words
 
 WINDOW: Final = 1000
@@ -144,6 +144,8 @@ def _brackets(s: str, closed: bool) -> Extent:
     """A citation marker or a link; anything else in brackets is literal."""
     if marker := MARKER.match(s):
         return marker.end()
+    if closed and CUT_OFF.match(s):
+        return len(s)
     end = _closing_bracket(s, closed)
     if end is None or end < 0:
         return end
@@ -283,6 +285,8 @@ def _parser() -> MarkdownIt:
 
 
 def _parsed(piece: str) -> tuple[Inline, ...]:
+    if CUT_OFF.match(piece):
+        return (Marker(()),)
     tokens = _parser().parseInline(piece)[0].children or []
     return _tree(tokens)
 

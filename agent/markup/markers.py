@@ -16,7 +16,9 @@ _CODE_OR_MARKERS: Final = re.compile(
     rf"|(?P<space>[ \t]*)(?P<marker>{MARKER.pattern})",
     re.MULTILINE | re.DOTALL,
 )
-_CUT_OFF: Final = re.compile(r"[ \t]*\[src:[^\]\n]*\Z")
+CUT_OFF: Final = re.compile(r"\[src:[A-Za-z0-9._\-,; :]*\Z")
+"""A marker that broke off at the end of its block."""
+_CUT_OFF_END: Final = re.compile(rf"[ \t]*{CUT_OFF.pattern}")
 NO_ANSWER: Final = "[no-answer]"
 """What a refusal starts with."""
 
@@ -34,11 +36,6 @@ def is_refusal(text: str) -> bool:
 def without_refusal(text: str) -> str:
     """The text without the refusal marker and the space at its start."""
     return text.lstrip().removeprefix(NO_ANSWER).lstrip()
-
-
-def without_cut_off(text: str) -> str:
-    """The text without a marker that broke off at its very end."""
-    return _CUT_OFF.sub("", text)
 
 
 def cited(text: str, known_ids: Container[str]) -> tuple[str, tuple[str, ...]]:
@@ -61,4 +58,4 @@ def cited(text: str, known_ids: Container[str]) -> tuple[str, tuple[str, ...]]:
         order.update(dict.fromkeys(ids))
         return match["space"] + "".join(f"[src:{i}]" for i in ids) if ids else ""
 
-    return _CODE_OR_MARKERS.sub(keep, without_cut_off(text)), tuple(order)
+    return _CODE_OR_MARKERS.sub(keep, _CUT_OFF_END.sub("", text)), tuple(order)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from agent.domain import Source
 from agent.markup.blocks import BlockReader, read_blocks
-from agent.markup.markers import NO_ANSWER, without_cut_off, without_refusal
+from agent.markup.markers import NO_ANSWER, without_refusal
 from agent.markup.resolve import Numbering
 from agent.markup.tree import Block, CodeBlock
 from agent.markup.writer import Writer, gap
@@ -98,7 +98,7 @@ def _body(text: str, final: bool) -> str:
     start = text[:64].lstrip()
     if not final and NO_ANSWER.startswith(start):
         return ""
-    return without_refusal(without_cut_off(text) if final else text)
+    return without_refusal(text)
 
 
 def document(text: str, sources: Mapping[str, Source]) -> tuple[tuple[Block, ...], Numbering]:

@@ -137,6 +137,7 @@ class Writer:
     ) -> str:
         """Words with their marks; the last words of an open block wait for what follows."""
         run = _Run(self.dialect, line_start=line_start)
+        parts = _flat(parts, self.dialect, frozenset())
         for n, part in enumerate(parts):
             run.add(part, last_of_open=not closed and n == len(parts) - 1)
         return run.text
@@ -192,6 +193,24 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def _is_punctuation(c: str) -> bool:
     return unicodedata.category(c)[0] in "PS"
+
+
+def _flat(parts: Sequence[Inline], dialect: Dialect, active: frozenset[str]) -> list[Inline]:
+    """Parts without styles that would get no mark, so that their words are read as one."""
+    out: list[Inline] = []
+    for part in parts:
+        pieces: Sequence[Inline] = (part,)
+        if isinstance(part, Styled) and (
+            part.style in active or not dialect.style_mark(part.style)
+        ):
+            pieces = _flat(part.parts, dialect, active)
+        for piece in pieces:
+            last = out[-1] if out else None
+            if isinstance(piece, Words) and isinstance(last, Words):
+                out[-1] = Words(last.text + piece.text)
+            else:
+                out.append(piece)
+    return out
 
 
 class _Run:
@@ -278,17 +297,16 @@ class _Run:
 
     def _styled(self, style: str, parts: Sequence[Inline]) -> None:
         mark = self._dialect.style_mark(style)
-        if style in self._active:
-            mark = ""
-        inner = _Run(self._dialect, line_start=False, active=self._active | {style})
-        for part in parts:
+        active = self._active | {style}
+        inner = _Run(self._dialect, line_start=False, active=active)
+        for part in _flat(parts, self._dialect, active):
             inner.add(part, last_of_open=False)
         text = inner.text
         if not text:
             return
-        if mark and self._out and not self._blank and not self._closed_style:
+        if self._out and not self._blank and not self._closed_style:
             before = self._shown
             if (_is_punctuation(text[0]) or self._dialect.tight) and before.isalnum():
                 self._blank = " "
-        self._put(mark + text + mark, shown=inner._shown, opener=bool(mark))
-        self._closed_style = text[-1] if mark else ""
+        self._put(mark + text + mark, shown=inner._shown, opener=True)
+        self._closed_style = text[-1]

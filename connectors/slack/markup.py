@@ -106,9 +106,9 @@ class Mrkdwn(Markdown):
         return f"<{address}|[{n}]>" if address else f"[{n}]"
 
     def heading(self, level: int, text: str) -> str:
-        """Headings are bold lines; bold inside bold is not read."""
+        """Headings are bold lines; bold inside bold is not read, a blank keeps its words apart."""
         del level
-        return "*" + text.replace("*", "") + "*"
+        return "*" + re.sub(r" *[*]+ *", " ", text).strip() + "*"
 
     def item_mark(self, depth: int, number: int | None) -> str:
         """What stands before an item."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agent.markup.renderer import IncrementalRenderer
@@ -20,6 +20,10 @@ soup = st.lists(
 
 @pytest.mark.parametrize("writer", WRITERS)
 @given(text=soup)
+@example(text="`code````\n[src:`code`\\[1<http://evil.com>")
+@example(text=" *** [src:kb")
+@example(text="x* \n[y")
+@example(text="a\n| b\nc")
 @settings(max_examples=150, deadline=None)
 def test_render_of_any_prefix_is_a_prefix_of_the_final_render(
     writer: Callable[[], Writer], text: str

@@ -7,7 +7,7 @@ import pytest
 
 from agent.markup.renderer import IncrementalRenderer
 from agent.markup.writer import Writer
-from connectors.feishu.markup import card_writer
+from connectors.feishu.markup import card_writer, plain_writer
 from connectors.feishu.markup import safe_url as feishu_url
 from connectors.slack.markup import markdown_writer, mrkdwn_writer
 from connectors.slack.markup import safe_url as slack_url
@@ -87,3 +87,10 @@ def test_bare_addresses_are_shown_as_code() -> None:
 def test_a_link_of_the_model_keeps_its_words_only() -> None:
     out = rendered(card_writer, "[the **page**](http://evil.com) ![pic](http://evil.com/p.png)")
     assert out == "the **page** pic"
+
+
+def test_a_style_without_a_mark_does_not_join_an_address() -> None:
+    for text in ("# 5.**word**", "**5.__word__**", "*a.*_com_"):
+        for form, writer, _ in FORMS:
+            assert not live_references(rendered(writer, text), set(), form=form), (form, text)
+    assert rendered(plain_writer, "5.**word**") == "5. word"
