@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from agent.domain import Language, Passage
 from rag.calibration import Calibration
-from rag.documents import IndexedChunk, Vectors
+from rag.documents import Document, IndexedChunk, Vectors
 from rag.fusion import dense_weight, fuse, gate
 from rag.ports import Channels, Embedder, Filters, Hit, SearchIndex
 from rag.text import exact_tokens, language_of, passage_terms
@@ -63,8 +63,8 @@ class Retriever:
                 known = best.get(scored.found.key)
                 if known is None or (scored.passes, scored.score) > (known.passes, known.score):
                     best[scored.found.key] = scored
-        kept = sorted((s for s in best.values() if s.passes), key=lambda s: -s.score)
-        return page(kept, self.settings)
+        kept = with_successors(list(best.values()))
+        return page(sorted(kept, key=lambda s: -s.score), self.settings)
 
     async def _variants(
         self, texts: Sequence[str], vectors: Vectors, readers: frozenset[str], filters: Filters
@@ -127,6 +127,28 @@ def fused_scores(channels: Channels, embedder: str) -> dict[Key, float]:
     )
 
 
+def with_successors(candidates: Sequence[Scored]) -> list[Scored]:
+    """What passes, and for each void document that passes the best passage of what replaced it.
+
+    Nobody is to be answered from a void document alone because its successor uses other words.
+    """
+    kept = [scored for scored in candidates if scored.passes]
+    shown = {scored.found.document.source for scored in kept}
+    for void in [scored for scored in kept if scored.found.document.status == "obsolete"]:
+        successors = [s for s in candidates if replaces(s.found.document, void.found.document)]
+        best = max(successors, key=lambda s: s.score, default=None)
+        if best is not None and best.found.document.source not in shown:
+            shown.add(best.found.document.source)
+            kept.append(best)
+    return kept
+
+
+def replaces(document: Document, void: Document) -> bool:
+    """Whether a current document is the void one's successor: named by it, or of its group."""
+    same_group = bool(void.group) and (document.space, document.group) == (void.space, void.group)
+    return document.status == "current" and (same_group or document.source == void.obsolete_by)
+
+
 def page(ranked: Iterable[Scored], settings: SearchSettings) -> tuple[Passage, ...]:
     """The page that is shown: no text twice, few passages a document, void versions last."""
     shown: list[Scored] = []
@@ -145,29 +167,14 @@ def page(ranked: Iterable[Scored], settings: SearchSettings) -> tuple[Passage, .
 
 
 def _behind_successors(shown: Sequence[Scored]) -> list[Scored]:
-    """An obsolete passage moves behind the last passage of what replaced it, else stays.
+    """An obsolete passage moves behind the last passage of what replaced it, else stays."""
 
-    Its successor is the document it names, or the current one of its version group.
-    """
-    last: dict[str, int] = {}
-    for place, scored in enumerate(shown):
-        document = scored.found.document
-        if document.status == "current":
-            last[document.source] = place
-            if document.group:
-                last[_group(document.space, document.group)] = place
-    return [s for _, s in sorted(enumerate(shown), key=lambda item: _place(item, last))]
+    def place(item: tuple[int, Scored]) -> tuple[int, int]:
+        own, scored = item
+        void = scored.found.document
+        if void.status != "obsolete":
+            return own, 0
+        after = [n for n, s in enumerate(shown) if replaces(s.found.document, void)]
+        return max([own, *after]), 1
 
-
-def _place(item: tuple[int, Scored], last: Mapping[str, int]) -> tuple[float, int]:
-    place, scored = item
-    document = scored.found.document
-    if document.status != "obsolete":
-        return place, 0
-    names = (document.obsolete_by, _group(document.space, document.group))
-    after = max((last[name] for name in names if name in last), default=place)
-    return (after, 1) if after > place else (place, 0)
-
-
-def _group(space: str, group: str) -> str:
-    return f"group/{space}/{group}" if group else ""
+    return [scored for _, scored in sorted(enumerate(shown), key=place)]

@@ -28,17 +28,17 @@ _HAN_ONE = re.compile(f"[{_HAN}]")
 _LATIN_WORD = re.compile(r"[^\W\d_]+")
 
 _ASKING_ZH = re.compile(
-    "怎么办|怎么样|怎样|怎么|如何|什么|为何|有多少|多少|多久|有哪些|哪些|哪个|哪里|哪儿|有几|几个|几|"
+    "怎么办|怎么样|怎样|怎么|如何|什么|为何|有多少|多少|多久|有哪些|哪些|哪个|哪里|哪儿|有几|几点|几个|几|"
     "是否|能不能|可不可以|可以|请问|是不是|有没有|我们|我|你|吗|呢|吧|啊|谁|是|"
     "(?<!目)的|了(?!解|结)|(?<![存现所])在(?![线职编岗校途建])|(?<!总)和(?!解)|(?<!参)与(?!会)"
 )
 _ASKING_EN = frozenset(
     re.findall(
         r"\w+",
-        "a an and are as at be been by can could did do does for from had has have how i if in is "
-        "it its many me much my of on or our please s shall should t tell than that the their them "
-        "there these they this to us was we were what when where which who whom whose why will with "
-        "would you your",
+        "a an and are as at be been by can could did do doe for from had has have how i if in is "
+        "it many me much my of on or our please s shall should t tell than that the their them "
+        "there these they this to us was we were what when where which who whom whose why will "
+        "with would you your",
     )
 )
 
@@ -70,8 +70,9 @@ def language_of(text: str) -> Language:
 def passage_terms(text: str) -> list[str]:
     """The terms of a passage in reading order, repeats kept.
 
-    Chinese runs become bigrams (a lone character stays), other words are lower-cased. Codes and
-    clause numbers (E-203, X200, 4.2.1) are kept whole beside their parts, codes with a dash.
+    Chinese runs become bigrams (a lone character stays), other words are lower-cased, English
+    plurals lose their s. Codes and clause numbers (E-203, X200, 4.2.1) are kept whole beside their
+    parts, codes with a dash.
     """
     return list(_terms(_fold(text)))
 
@@ -120,7 +121,7 @@ def _terms(folded: str) -> Iterator[str]:
             yield from _bigrams(match.group())
         elif match.lastgroup == "exact":
             yield _canonical(match.group())
-            yield from re.split(r"[-._/]", match.group())
+            yield from map(_singular, re.split(r"[-._/]", match.group()))
         else:
             yield from _mixed(match.group())
 
@@ -143,4 +144,13 @@ def _bigrams(run: str) -> Iterator[str]:
 
 def _canonical(token: str) -> str:
     code = _CODE.fullmatch(token)
-    return f"{code.group(1)}-{code.group(2)}" if code else token
+    return f"{code.group(1)}-{code.group(2)}" if code else _singular(token)
+
+
+def _singular(word: str) -> str:
+    """An English word without its plural s, by the ending alone: hotels, policies."""
+    if len(word) < 4 or not word.endswith("s") or not word.isascii() or not word.isalpha():
+        return word
+    if word.endswith("ies"):
+        return word[:-3] + "y"
+    return word if word.endswith(("ss", "us", "is")) else word[:-1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import logging
 import re
 import statistics
 from collections.abc import Iterator, Sequence
@@ -36,6 +37,7 @@ def load_pdf(data: bytes) -> Reading:
     Raises:
         DocumentRefused: damaged, encrypted, of too many pages, or a scan without a text layer.
     """
+    logging.getLogger("pdfminer").setLevel(logging.ERROR)  # a warning for each odd font
     outline = Outline()
     try:
         with pdfplumber.open(io.BytesIO(data)) as file:

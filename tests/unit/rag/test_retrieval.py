@@ -102,3 +102,14 @@ def test_weights_of_another_embedder_are_not_used() -> None:
         assert load_calibration(name).embedder == name
     with pytest.raises(Misconfigured, match="fit_calibration"):
         load_calibration("titan")
+
+
+async def test_a_void_document_brings_its_successor_along(tmp_path: Path) -> None:
+    base = KnowledgeBase(tmp_path)
+    await base.put("old", "hotel limit berlin", status="obsolete", obsolete_by="new")
+    await base.put("new", "ceiling for a night, all cities, berlin zebra lion")
+    await base.put("other", "ceiling for a dinner")
+    retriever = Retriever(base.index, base.embedder, PLAIN)
+    found = await retriever.find(["hotel limit berlin"], ALL, Filters())
+    assert [(p.source, p.status) for p in found] == [("new", "current"), ("old", "obsolete")]
+    assert found[0].score < 0.3

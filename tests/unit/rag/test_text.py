@@ -15,6 +15,7 @@ from rag.text import exact_tokens, language_of, passage_terms, query_terms, with
         ("X200型", ["x-200", "型"]),
         ("Clause 4.2.1", ["clause", "4.2.1", "4", "2", "1"]),
         ("ＶＰＮ Größe", ["vpn", "grösse"]),
+        ("Hotels policies status", ["hotel", "policy", "status"]),
         ("\x00 ... []", []),
     ],
 )
