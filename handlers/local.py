@@ -10,7 +10,7 @@ import asyncio
 import base64
 import logging
 import socket
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import cast
@@ -48,7 +48,9 @@ class Running:
 
 
 @asynccontextmanager
-async def serving(settings: Settings, port: int, host: str = "127.0.0.1") -> AsyncIterator[Running]:
+async def serving(
+    settings: Settings, port: int, host: str = "127.0.0.1"
+) -> AsyncGenerator[Running]:
     """Serve the handlers and work through the queue until the block ends.
 
     Args:

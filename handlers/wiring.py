@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent.domain import EVERYONE
 from agent.errors import Misconfigured
 from agent.ports import Chat, Cipher, Clock, Ids, Queue, Table
 from agent.stores.local_key_cipher import LocalKeyCipher
@@ -23,7 +24,7 @@ from agent.stores.system_clock import RandomIds, SystemClock
 from handlers.settings import Settings
 
 if TYPE_CHECKING:
-    from agent.domain import Identity, Platform
+    from agent.domain import Platform, Question
     from agent.durable.records import TurnRecord, Versions
     from agent.ports import Model
     from agent.turn import Desk
@@ -98,7 +99,7 @@ class Workplace:
                     _turn_kit, self._settings, self.table, self.clock
                 )
                 self._closing.append(self._kit.close_model)
-        return self._kit.desk(self, record.question.asker)
+        return self._kit.desk(self, record.question)
 
     async def aclose(self) -> None:
         """Close every client that was opened."""
@@ -129,13 +130,19 @@ class TurnKit:
     policy: str
     versions: Versions
 
-    def desk(self, place: Workplace, asker: Identity) -> tuple[Desk, Versions]:
-        """A turn's desk for this asker: here, and only here, the asker meets the tools."""
+    def desk(self, place: Workplace, question: Question) -> tuple[Desk, Versions]:
+        """A turn's desk for this asker: here, and only here, the asker meets the tools.
+
+        In a room with others only what everyone may read is searched: the answer is for all eyes.
+        """
         from agent.loop import Limits
         from agent.turn import Desk
         from rag.knowledge import build_tools
 
+        asker = question.asker
         labels = asker.labels(self.configuration.groups_of(asker))
+        if question.chat.kind == "group":
+            labels &= {EVERYONE}
         desk = Desk(
             table=place.table,
             cipher=place.cipher,

@@ -22,7 +22,7 @@ from handlers import loop, wiring
 from handlers.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncGenerator
 
     from handlers.wiring import Workplace
 
@@ -115,7 +115,7 @@ async def _notice(workplace: Workplace, record: TurnRecord) -> None:
 
 
 @asynccontextmanager
-async def _kept(workplace: Workplace, lease: Lease) -> AsyncIterator[None]:
+async def _kept(workplace: Workplace, lease: Lease) -> AsyncGenerator[None]:
     """Renew the lease in time while the body runs; a lost lease stops the body.
 
     Raises ConditionFailed in place of the body's result when the lease was lost.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 import typer
@@ -54,7 +54,7 @@ async def _serve(settings: Settings, host: str, port: int) -> None:
 
 
 @asynccontextmanager
-async def _until_stopped() -> AsyncIterator[asyncio.Event]:
+async def _until_stopped() -> AsyncGenerator[asyncio.Event]:
     """An event that Ctrl-C or a termination signal sets."""
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -54,7 +54,7 @@ def free_port() -> int:
 
 
 @asynccontextmanager
-async def simulator_process(bot: str, port: int = 0) -> AsyncIterator[str]:
+async def simulator_process(bot: str, port: int = 0) -> AsyncGenerator[str]:
     """Run the simulator until the block ends; yields its address.
 
     Args:
