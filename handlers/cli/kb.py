@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import Coroutine
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Annotated, NoReturn, TypeVar
 
@@ -14,11 +14,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table as Grid
 
 from agent.errors import PlumblineError
-from agent.stores.sqlite_table import SqliteTable
-from agent.stores.system_clock import SystemClock
+from handlers import wiring
 from handlers.settings import Settings
 from rag.ingest import IngestReport
-from rag.knowledge import Knowledge, open_knowledge
+from rag.knowledge import Knowledge
 from rag.loaders.metadata import SPACE_FILE
 
 app = typer.Typer(help="The knowledge base.", no_args_is_help=True)
@@ -77,17 +76,8 @@ def remove(
     console.print(f"Removed {len(removed)}: {', '.join(removed)}", markup=False)
 
 
-@asynccontextmanager
-async def _knowledge() -> AsyncGenerator[Knowledge]:
-    """The embedded knowledge base of the folder that the settings name."""
-    settings = Settings.from_environment()
-    home = Path(settings.home)
-    home.mkdir(parents=True, exist_ok=True)  # noqa: ASYNC240  once, before anything runs
-    table = SqliteTable(home / "table.sqlite")
-    try:
-        yield open_knowledge(home, settings.embedder, table, settings.org, SystemClock())
-    finally:
-        await table.aclose()
+def _knowledge() -> AbstractAsyncContextManager[Knowledge]:
+    return wiring.knowledge(Settings.from_environment())
 
 
 def _spaces(path: Path, name: str) -> dict[str, Path]:
