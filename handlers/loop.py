@@ -7,6 +7,7 @@ entry point may be called from any thread, also beside another running loop.
 from __future__ import annotations
 
 import asyncio
+import atexit
 import threading
 from collections.abc import Coroutine
 from typing import Any, TypeVar
@@ -26,6 +27,16 @@ def _loop() -> asyncio.AbstractEventLoop:
     with _guard:
         if not _loops:
             loop = asyncio.new_event_loop()
-            threading.Thread(target=loop.run_forever, name="plumbline-loop", daemon=True).start()
+            thread = threading.Thread(target=loop.run_forever, name="plumbline-loop", daemon=True)
+            thread.start()
             _loops.append(loop)
+            atexit.register(_close, loop, thread)
         return _loops[0]
+
+
+def _close(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
+    """Let the loop end with the process; work that still runs on it is given up."""
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join(timeout=1.0)
+    if not thread.is_alive():
+        loop.close()
