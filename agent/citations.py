@@ -12,6 +12,8 @@ from agent.ports import ToolResult
 
 NOTHING_FOUND = "No passages found."
 
+_SPECIAL = re.compile(r"[&<>\"\n\r\t]")
+"""What an attribute's value has to be escaped for; most values have none of it."""
 _CLOSING = re.compile(r"</(?=passage)", re.IGNORECASE)
 _BROKEN_UP = "<\u200b/"
 """A passage's own text can not close the element that it stands in."""
@@ -92,6 +94,10 @@ def _passage(p: Passage) -> str:
         "status": p.status,
         "score": f"{p.score:.2f}",
     }
-    shown = " ".join(f"{k}={quoteattr(v)}" for k, v in attributes.items() if v)
-    text = _CLOSING.sub(_BROKEN_UP, p.text)
+    shown = " ".join([f"{k}={_quoted(v)}" for k, v in attributes.items() if v])
+    text = _CLOSING.sub(_BROKEN_UP, p.text) if "</" in p.text else p.text
     return f"<passage {shown}>\n{text}\n</passage>"
+
+
+def _quoted(value: str) -> str:
+    return quoteattr(value) if _SPECIAL.search(value) else f'"{value}"'

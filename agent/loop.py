@@ -198,13 +198,19 @@ class Loop:
         raise AssertionError("unreachable: the last try returns or raises")
 
     async def _listen(self, request: ModelRequest) -> ModelReply:
+        """The reply that ends the stream.
+
+        It is read to its end, so that it closes here and not whenever the loop finds it abandoned.
+        """
+        reply: ModelReply | None = None
         async for event in self._model.stream(request):
             if isinstance(event, TextDelta):
                 self._watch.once("first_text")
                 self._voice.delta(event.text)
             else:
-                return event
-        raise AssertionError("a model's stream ends with a ModelReply")
+                reply = event
+        assert reply is not None, "a model's stream ends with a ModelReply"  # noqa: S101  the port's promise
+        return reply
 
 
 def _end(reply: ModelReply, *, cut_short: bool) -> End:

@@ -65,17 +65,19 @@ def tool(
     return decorate
 
 
-_described_by_code: dict[CodeType, tuple[ToolSpec, type[BaseModel]]] = {}
-"""Tools are built anew for each asker from the same code; their schema is worked out once."""
+_described_by_code: dict[int, tuple[CodeType, ToolSpec, type[BaseModel]]] = {}
+"""Tools are built anew for each asker from the same code; their schema is worked out once.
+
+The key is the code's id (its hash would read all of it); the entry keeps the code alive.
+"""
 
 
 def _described(function: ToolFunction) -> tuple[ToolSpec, type[BaseModel]]:
     code = cast(CodeType, getattr(function, "__code__"))  # noqa: B009  typed access to a function's code
-    known = _described_by_code.get(code)
+    known = _described_by_code.get(id(code))
     if known is None:
-        known = _describe(function)
-        _described_by_code[code] = known
-    return known
+        known = _described_by_code[id(code)] = (code, *_describe(function))
+    return known[1:]
 
 
 def _describe(function: ToolFunction) -> tuple[ToolSpec, type[BaseModel]]:

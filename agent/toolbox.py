@@ -15,6 +15,7 @@ from agent.errors import ForModel, Retryable, ToolTimedOut
 from agent.ports import Tool, ToolResult
 
 log = logging.getLogger(__name__)
+_canonical = json.JSONEncoder(sort_keys=True).encode
 
 SAME_CALL_LIMIT = 3
 """How often a turn may ask for the very same call before it has to answer (case C-AG-03)."""
@@ -71,8 +72,9 @@ class Toolbox:
         if len(calls) == 1:
             return (await self._one(calls[0], step),)
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._one(call, step)) for call in calls]
-        return tuple(task.result() for task in tasks)
+            tasks = [group.create_task(self._one(call, step)) for call in calls[1:]]
+            first = await self._one(calls[0], step)
+        return (first, *(task.result() for task in tasks))
 
     async def _one(self, call: ToolCall, step: int) -> ToolReply:
         reply = await self._reply(call)
@@ -88,7 +90,7 @@ class Toolbox:
             )
         if call.arguments is None:
             return ToolReply(call.id, "The arguments were not readable JSON.", error=True)
-        fingerprint = f"{call.name} {json.dumps(call.arguments, sort_keys=True)}"
+        fingerprint = f"{call.name} {_canonical(call.arguments)}"
         times = self._asked[fingerprint] = self._asked.get(fingerprint, 0) + 1
         if times > SAME_CALL_LIMIT:
             self.looping = True

@@ -36,6 +36,7 @@ from agent.errors import ConditionFailed, PlumblineError
 from agent.ports import Absent, AnyOf, Clock, Compare, Item, Key, Table, Value
 
 _COMPRESS_FROM = 32 * 1024
+_canonical = json.JSONEncoder(sort_keys=True).encode
 
 
 class JournalMismatch(PlumblineError):
@@ -74,8 +75,7 @@ class History:
 
 def argument_hash(arguments: Mapping[str, Json] | None) -> str:
     """A fingerprint of a call's arguments that does not depend on the order of their names."""
-    text = json.dumps(arguments, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+    return hashlib.sha256(_canonical(arguments).encode()).hexdigest()[:32]
 
 
 class Journal:
@@ -173,10 +173,10 @@ class Journal:
         return item
 
     def _number(self, step: int, call: ToolCall) -> int:
-        calls = self._calls.get(step, ())
-        if call not in calls:
-            raise JournalMismatch(f"the model did not ask for {call.name} in step {step}")
-        return calls.index(call) + 1
+        try:
+            return self._calls.get(step, ()).index(call) + 1
+        except ValueError:
+            raise JournalMismatch(f"the model did not ask for {call.name} in step {step}") from None
 
     def _is_kept(self, item: Item) -> bool:
         return time_of(item, "payload_exp") > self._clock.now()

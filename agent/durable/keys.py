@@ -23,7 +23,7 @@ DUE_SHARDS = 8
 def _hash(*parts: str) -> str:
     """26 characters (130 bits) of base32; the JSON list keeps parts apart, whatever they hold."""
     digest = hashlib.sha256(json.dumps(parts).encode()).digest()
-    return b32encode(digest).decode("ascii")[:26].lower()
+    return b32encode(digest[:20]).decode("ascii")[:26].lower()
 
 
 def _joined(*parts: str) -> str:

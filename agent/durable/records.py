@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, TypedDict, cast
 
 from agent.domain import (
@@ -299,8 +300,9 @@ class TurnRecord:
         )
 
 
+@lru_cache(maxsize=64)
 def versions_to_json(versions: Versions) -> str:
-    """The versions as JSON text."""
+    """The versions as JSON text; they change with a deployment, not from turn to turn."""
     return packed(
         {
             "code": versions.code,

@@ -12,6 +12,8 @@ from agent.durable.records import check_format, new_item, number_of, packed, unp
 from agent.ports import Absent, Compare, Condition, Put, Table
 
 KEPT_EXCHANGES = 20
+_SHORT_BITS = 12
+_SHORT = 1 << _SHORT_BITS
 MAX_BYTES = 300 * 1024
 """The compressed text stays below DynamoDB's 400 KB for an item, with room for the rest."""
 
@@ -86,10 +88,18 @@ def _packed(exchanges: tuple[Exchange, ...]) -> bytes:
     """Canonical JSON, compressed: equal memories are equal bytes."""
     rows: list[Json] = [[e.message, e.asker, e.question, e.answer, e.at] for e in exchanges]
     while True:
-        data = zlib.compress(packed(rows).encode())
+        data = _compressed(packed(rows).encode())
         if len(data) <= MAX_BYTES:
             return data
         rows.pop(0)
+
+
+def _compressed(text: bytes) -> bytes:
+    """Deflated; a short text gets a small window, because setting up a large one costs more."""
+    if len(text) > _SHORT:
+        return zlib.compress(text)
+    deflate = zlib.compressobj(wbits=_SHORT_BITS, memLevel=5)
+    return deflate.compress(text) + deflate.flush()
 
 
 def _unpacked(data: bytes) -> tuple[Exchange, ...]:

@@ -38,6 +38,10 @@ def _copied(value: Value) -> Value:
     return value
 
 
+def _has_nested(item: Item) -> bool:
+    return any(type(value) is list or type(value) is dict for value in item.values())
+
+
 def _own(item: Item, nested: bool) -> Item:
     """A copy that shares no list or map with the original."""
     return {name: _copied(value) for name, value in item.items()} if nested else item.copy()
@@ -163,11 +167,13 @@ class MemoryTable:
         for write, key in zip(writes, keys, strict=True):
             row = self._row(key.pk, key.sk)
             item = outcome(write, key, None if row is None else row[0])
-            if isinstance(write, Put | Update) and item is not None:
-                nested = limits.admit(item)[1]
-                results.append((key, _own(item, nested), nested))
-            elif isinstance(write, Delete):
+            if isinstance(write, Delete):
                 results.append((key, None, False))
+            elif isinstance(write, Put | Update) and item is not None:
+                # keys_of has checked what is put; what an update makes is known only here.
+                put = isinstance(write, Put)
+                nested = _has_nested(item) if put else limits.admit(item)[1]
+                results.append((key, _own(item, nested), nested))
         for key, item, nested in results:
             if item is None:
                 self._remove(key.pk, key.sk)
