@@ -73,3 +73,7 @@ def serve(
 ) -> None:
     """Run the bot on this machine: the handlers over HTTP and a worker beside them."""
     demonstrating.run_server(Settings.from_environment(), host, port)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""What `make demo` promises, clicked through in a browser: a cited answer in both looks."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+
+from tests.fakes.page_stage import open_browser
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 30_000
+"""Milliseconds for an answer, on a busy machine."""
+
+
+@pytest.fixture(scope="module")
+def page_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The demo in a process of its own, with a home of its own."""
+    ports = [free_port(), free_port()]
+    home = tmp_path_factory.mktemp("demo")
+    command = [sys.executable, "-m", "handlers.cli.main", "demo"]
+    command += ["--port", str(ports[0]), "--bot-port", str(ports[1])]
+    environment = {
+        "PATH": os.environ["PATH"],  # noqa: TID251  a process of its own needs one
+        "PLUMBLINE_HOME": str(home),
+        "PYTHONUNBUFFERED": "1",
+    }
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        assert process.stdout is not None
+        said: list[str] = []
+        for line in process.stdout:
+            said.append(line)
+            if "Ctrl-C" in line:
+                break
+        assert f"http://127.0.0.1:{ports[0]}" in "".join(said)
+        yield f"http://127.0.0.1:{ports[0]}"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        opened = open_browser(playwright)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def errors() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def page(browser: Browser, errors: list[str]) -> Iterator[Page]:
+    opened = browser.new_page(viewport={"width": 1280, "height": 800})
+    opened.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
+    yield opened
+    opened.close()
+    assert errors == []
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        return found.getsockname()[1]
+
+
+def ask(page: Page, question: str) -> None:
+    box = page.get_by_role("textbox").first
+    box.fill(question)
+    box.press("Enter")
+
+
+def messages(page: Page) -> Locator:
+    return page.get_by_role("log").first
+
+
+@pytest.mark.parametrize(
+    ("platform", "who", "question", "value", "follow_up", "then"),
+    [
+        ("feishu", "chen", "去上海出差住宿标准是多少？", "650", "那柏林呢？", "165"),
+        ("slack", "bob", "What is the hotel limit in Shanghai?", "650", "and in Berlin?", "165"),
+    ],
+)
+def test_a_question_and_its_follow_up_are_answered_with_sources(
+    page: Page,
+    page_address: str,
+    platform: str,
+    who: str,
+    question: str,
+    value: str,
+    follow_up: str,
+    then: str,
+):
+    page.goto(f"{page_address}/#platform={platform}&as={who}")
+    ask(page, question)
+    log = messages(page)
+    expect(log).to_contain_text(value, timeout=PATIENCE)
+    source = log.get_by_role("link", name=re.compile(r"^\[?1\]?$")).first
+    expect(source).to_have_attribute("href", re.compile(r"^https://kb\.hengxing\.example/"))
+    expect(log.locator(".streaming, .generating")).to_have_count(0, timeout=PATIENCE)
+    ask(page, follow_up)
+    expect(log).to_contain_text(then, timeout=PATIENCE)
+
+
+@pytest.mark.parametrize("platform", ["feishu", "slack"])
+def test_a_mention_in_a_group_is_answered(page: Page, page_address: str, platform: str, group: str):
+    page.goto(f"{page_address}/#platform={platform}&as=alice")
+    page.get_by_role("button", name="all-hands").first.click()
+    ask(page, "@Plumbline VPN error 809")
+    if platform == "slack":
+        page.get_by_role("button", name="Open thread").last.click(timeout=PATIENCE)
+    expect(page.locator("body")).to_contain_text("HX-TLS", timeout=PATIENCE)
+
+
+def test_a_question_that_nobody_wrote_down_is_refused_with_a_next_step(
+    page: Page, page_address: str
+):
+    page.goto(f"{page_address}/#platform=slack&as=alice")
+    ask(page, "Who won the football world cup in 1998?")
+    expect(messages(page)).to_contain_text("Try other words", timeout=PATIENCE)
