@@ -116,7 +116,7 @@ def test_a_question_and_its_follow_up_are_answered_with_sources(
 
 
 @pytest.mark.parametrize("platform", ["feishu", "slack"])
-def test_a_mention_in_a_group_is_answered(page: Page, page_address: str, platform: str, group: str):
+def test_a_mention_in_a_group_is_answered(page: Page, page_address: str, platform: str):
     page.goto(f"{page_address}/#platform={platform}&as=alice")
     page.get_by_role("button", name="all-hands").first.click()
     ask(page, "@Plumbline VPN error 809")
