@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import socket
 import sys
+from importlib.util import find_spec
 
 import uvicorn
 
@@ -20,13 +21,16 @@ def listen(port: int) -> tuple[socket.socket, str]:
 
 
 def make_server(origin: str, bot: str) -> uvicorn.Server:
-    """Make the HTTP server; open page streams do not hold up its end."""
+    """Make the HTTP server; open page streams do not hold up its end.
+
+    Long connections need the package websockets; without it there is HTTP delivery only.
+    """
     return uvicorn.Server(
         uvicorn.Config(
             build_app(origin, bot),
             log_level="warning",
             timeout_graceful_shutdown=1,
-            ws="none",
+            ws="websockets-sansio" if find_spec("websockets") else "none",
         )
     )
 

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from simulator.control import presses, speech, trouble
+from simulator.control import presses, speech, switches, trouble
 from simulator.control.sim import ControlError, Sim, view
 from simulator.feishu import side as feishu_side
 from simulator.slack import side as slack_side
@@ -113,6 +113,20 @@ class Control:
         """POST /sim/command."""
         return JSONResponse(await presses.command(self._sim, await _body(request)))
 
+    async def faults(self, request: Request) -> Response:
+        """GET, POST and DELETE /sim/faults; DELETE takes ?id= for one switch."""
+        if request.method == "POST":
+            return JSONResponse(switches.turn_on(self._sim, await _body(request)))
+        if request.method == "DELETE":
+            return JSONResponse(switches.turn_off(self._sim, request.query_params.get("id", "")))
+        return JSONResponse([fault.shown() for fault in self._sim.world.faults.faults])
+
+    async def disconnect(self, request: Request) -> Response:
+        """POST /sim/disconnect {platform}: end its long connections."""
+        platform = str((await _body(request)).get("platform"))
+        self._sim.space(platform)
+        return JSONResponse({"closed": await self._sim.courier.lines[platform].hang_up()})
+
     async def calls(self, request: Request) -> Response:
         """GET /sim/calls."""
         since = request.query_params.get("since", "0")
@@ -213,6 +227,7 @@ class Control:
             "stream",
         ]
         posts = ["say", "edit", "recall", "forward", "react", "enter", "press", "command", "reset"]
+        posts.append("disconnect")
         return [
             *(
                 Route(f"/sim/{name}", _polite(getattr(self, name)), methods=["GET"])
@@ -222,6 +237,7 @@ class Control:
                 Route(f"/sim/{name}", _polite(getattr(self, name)), methods=["POST"])
                 for name in posts
             ),
+            Route("/sim/faults", _polite(self.faults), methods=["GET", "POST", "DELETE"]),
             Route("/sim/clock", _polite(self.clock), methods=["GET", "POST"]),
             Route("/sim/files/{key}", _polite(self.file), methods=["GET"]),
         ]

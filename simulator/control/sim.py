@@ -42,6 +42,8 @@ class Sim:
         """Put everything back to its start; open pages stay connected."""
         await self.world.settle()
         self.world.records.clear()
+        self.world.faults.remove()
+        self.courier.forget()
         fresh = make_sides(self.world)
         self.feishu, self.slack = fresh
         for platform in ("feishu", "slack"):

@@ -87,6 +87,7 @@ class Card:
     json: Json
     made: float
     sequence: int = 0
+    life: float = STREAM_LIFE_S
     streaming_since: float | None = None
     timed_out: bool = False
     told: bool = False
@@ -94,8 +95,8 @@ class Card:
     uuids: dict[str, float] = field(default_factory=dict[str, float])
 
     def streaming(self, now: float) -> bool:
-        """Whether streaming mode is on and its ten minutes have not passed."""
-        return self.streaming_since is not None and now < self.streaming_since + STREAM_LIFE_S
+        """Whether streaming mode is on and its time (ten minutes) has not passed."""
+        return self.streaming_since is not None and now < self.streaming_since + self.life
 
     def mark_streaming(self, now: float) -> None:
         """Take over config.streaming_mode from the card's JSON; switching on starts the clock."""
@@ -152,16 +153,24 @@ class Card:
 
 @dataclass(slots=True)
 class CardShelf:
-    """All card entities by id."""
+    """All card entities by id; life is how long streaming may last, in seconds."""
 
     cards: dict[str, Card] = field(default_factory=dict[str, Card])
+    life: float = STREAM_LIFE_S
 
     def create(self, card: Json, now: float) -> Card:
         """Make an entity of a checked card."""
-        made = Card(f"7{secrets.randbelow(10**18):018d}", card, now)
+        made = Card(f"7{secrets.randbelow(10**18):018d}", card, now, life=self.life)
         made.mark_streaming(now)
         self.cards[made.id] = made
         return made
+
+    def limit_streams(self, after: float, now: float) -> None:
+        """Let streaming end `after` seconds from now, for later cards from its start."""
+        self.life = after
+        for card in self.cards.values():
+            if card.streaming_since is not None:
+                card.life = now + after - card.streaming_since
 
     def get(self, card_id: str, now: float) -> Card:
         """Return an entity.

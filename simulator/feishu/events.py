@@ -78,6 +78,8 @@ def parcel(side: FeishuSide, event_type: str, event: Json, *, again: bool = True
         kind=event_type,
         seal=lambda _number, _reason: seal(side, payload),
         retries=FEISHU_RETRIES if again else (),
+        plain=payload,
+        renew=lambda: parcel(side, event_type, event, again=again),
     )
 
 

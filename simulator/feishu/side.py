@@ -62,6 +62,10 @@ class FeishuSide:
         self.tenant_tokens[token] = self.world.clock.now() + TOKEN_LIFE_S
         return token
 
+    def forget_token(self, token: str) -> None:
+        """Make an app token invalid before its time."""
+        self.tenant_tokens.pop(token, None)
+
     def login_of(self, token: str) -> str | None:
         """Return BOT for a live app token, a login for a person's token, else None."""
         now = self.world.clock.now()

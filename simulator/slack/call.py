@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from simulator.slack.errors import SlackError, invalid
-from simulator.slack.side import BOT_SCOPES, USER_SCOPES, SlackSide
+from simulator.slack.side import APP_TOKEN, BOT_SCOPES, USER_SCOPES, SlackSide
 from simulator.state.workspace import BOT, Chat, Message
 from simulator.wire import Incoming, Upload, read
 
@@ -134,7 +134,10 @@ Handler = Callable[[Call], Json]
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """One Web API method; who is bot, user, both or none; scope what a user token needs."""
+    """One Web API method.
+
+    who is bot, user, both, app (the app-level token) or none; scope what a user token needs.
+    """
 
     handler: Handler
     who: str = "both"
@@ -192,6 +195,10 @@ class SlackApi:
 def _check_token(method: Method, caller: str, token: str) -> None:
     if not token:
         raise SlackError("not_authed")
+    if method.who == "app":
+        if token != APP_TOKEN:
+            raise SlackError("not_allowed_token_type" if caller else "invalid_auth")
+        return
     if not caller:
         raise SlackError("token_expired" if "issued" in token else "invalid_auth")
     if (method.who == "bot" and caller != BOT) or (method.who == "user" and caller == BOT):

@@ -79,6 +79,9 @@ def event_parcel(side: SlackSide, event: Json) -> Parcel:
         kind,
         lambda number, reason: seal(side, body, "application/json", number, reason),
         SLACK_RETRIES,
+        plain=payload,
+        line_type="events_api",
+        renew=lambda: event_parcel(side, event),
     )
 
 
@@ -91,6 +94,8 @@ def form_parcel(side: SlackSide, path: str, kind: str, fields: Mapping[str, str]
         path,
         kind,
         lambda number, reason: seal(side, body, media_type, number, reason),
+        plain=json.loads(fields["payload"]) if "payload" in fields else dict(fields),
+        line_type="interactive" if "payload" in fields else "slash_commands",
     )
 
 

@@ -2,7 +2,7 @@
 
 import secrets
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -102,7 +102,13 @@ def authorize(side: SlackSide, request: Request) -> Response:
     return HTMLResponse(f"<!DOCTYPE html><title>Sign in to Slack</title><ul>{rows}</ul>")
 
 
+def connections_open(call: Call) -> Json:
+    """apps.connections.open: the address of a Socket Mode connection, for the app-level token."""
+    return {"url": f"ws://{urlsplit(call.side.world.origin).netloc}/slack-line?ticket=demo"}
+
+
 METHODS = {
+    "apps.connections.open": Method(connections_open, "app"),
     "auth.test": Method(auth_test),
     "users.info": Method(users_info),
     "oauth.v2.access": Method(access, "none"),

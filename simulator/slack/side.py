@@ -18,10 +18,11 @@ APP = "A0DEMO0001"
 BOT_USER = "U0DEMOBOT"
 BOT_ID = "B0DEMOBOT1"
 BOT_NAME = "plumbline"
+APP_TOKEN = "xapp-demo-app"  # noqa: S105 - the demo's published token, worth nothing
 BOT_TOKEN = "xoxb-demo-bot"  # noqa: S105 - the demo's published token, worth nothing
 SIGNING_SECRET = "demo-signing-secret"  # noqa: S105 - as above
 BOT_SCOPES = (
-    "app_mentions:read,chat:write,im:history,channels:history,groups:history,files:read,"
+    "app_mentions:read,chat:write,im:history,im:write,channels:history,groups:history,files:read,"
     "files:write,commands,reactions:read,reactions:write,users:read,assistant:write,"
     "search:read.public,canvases:read"
 )
@@ -67,12 +68,19 @@ class SlackSide:
     codes: dict[str, tuple[str, float]] = field(default_factory=dict[str, tuple[str, float]])
     pending_uploads: dict[str, Json] = field(default_factory=dict[str, Json])
     statuses: dict[str, str] = field(default_factory=dict[str, str])
+    stream_life: float = STREAM_LIFE_S
     titles: dict[str, str] = field(default_factory=dict[str, str])
     prompts: dict[str, Json] = field(default_factory=dict[str, Json])
     post_limit: Buckets = field(default_factory=lambda: Buckets(1.0, 3))
     tiers: dict[str, Windows] = field(
         default_factory=lambda: {name: Windows(most, 60.0) for name, most in TIERS.items()}
     )
+
+    def limit_streams(self, after: float, now: float) -> None:
+        """Let streams end `after` seconds from now, later ones that long after their start."""
+        self.stream_life = after
+        for ts in self.streams:
+            self.streams[ts] = now + after
 
     def new_ts(self) -> str:
         """Make a message time stamp, later than every one made before."""

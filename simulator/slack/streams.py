@@ -7,7 +7,7 @@ from simulator.slack.call import Call, Method
 from simulator.slack.chat import clear_status, root_of
 from simulator.slack.errors import SlackError, invalid
 from simulator.slack.show import message_item
-from simulator.slack.side import STREAM_LIFE_S, TEAM
+from simulator.slack.side import TEAM
 from simulator.state.workspace import Chat, Message
 
 Json = dict[str, Any]
@@ -68,7 +68,7 @@ def start(call: Call) -> Json:
         streaming=True,
     )
     _add(message, text, others)
-    call.side.streams[message.id] = call.now + STREAM_LIFE_S
+    call.side.streams[message.id] = call.now + call.side.stream_life
     call.side.space.add(message)
     clear_status(call.side, chat.id, root)
     return {"channel": chat.id, "ts": message.id}

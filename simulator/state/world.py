@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from simulator.company import Company, Person
+from simulator.faults.board import Board
 from simulator.state.clock import SimClock
 from simulator.state.feed import Feed
 from simulator.state.files import FileStore
@@ -23,6 +24,7 @@ class World:
     feed: Feed = field(default_factory=Feed)
     files: FileStore = field(default_factory=FileStore)
     records: Records = field(default_factory=Records)
+    faults: Board = field(default_factory=Board)
     _tasks: set["asyncio.Task[None]"] = field(default_factory=set["asyncio.Task[None]"])
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:

@@ -1,0 +1,1 @@
+"""Fault switches: what goes wrong on the platforms, told through /sim/faults."""

@@ -1,0 +1,1 @@
+"""Long connections: Feishu's websocket and Slack's Socket Mode."""
