@@ -75,5 +75,5 @@ def with_context(question: Question, default_zone: str) -> str:
 def _zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError):
+    except (ZoneInfoNotFoundError, ValueError, OSError):  # a folder's name, one too long
         return ZoneInfo(_DEFAULT_ZONE)

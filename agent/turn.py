@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from agent import phrases, session
 from agent.citations import SourceCollector, readers_of
@@ -29,6 +30,25 @@ ANSWER = "answer"
 """The outbox part of the one message that a turn posts."""
 OFFLINE = "offline"
 """The name of the model that needs no network; its answers say so."""
+
+
+class Drawers(Protocol):
+    """Where the end of a turn is stored."""
+
+    @property
+    def table(self) -> Table:
+        """The items."""
+        ...
+
+    @property
+    def cipher(self) -> Cipher:
+        """Seals what is private."""
+        ...
+
+    @property
+    def clock(self) -> Clock:
+        """The time."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,22 +101,27 @@ async def run_turn(desk: Desk, record: TurnRecord, watch: Stopwatch) -> Outcome:
                 outcome = await _think(desk, record, stream, thread, watch)
             except PlumblineError as error:
                 log.warning("turn %s ends with %s", record.turn, error.code)
-                outcome = _told(question, error.code)
-            except Exception:  # a fault of ours is told as well: never silence, never a traceback
+                outcome = told(question, error)
+            except Exception as fault:  # told as well: never silence, never a traceback
                 log.exception("turn %s ends with a fault", record.turn)
-                outcome = _told(question, PlumblineError.code)
+                outcome = told(question, fault)
         await stream.finish(outcome.answer.text, notice=outcome.notice, sources=outcome.sources)
         await outbox.sent(ANSWER, stream.handle)
     watch.once("total")
     return replace(outcome, answer=replace(outcome.answer, timings=watch.times))
 
 
-async def save_turn(desk: Desk, record: TurnRecord, lease: Lease, outcome: Outcome) -> None:
+async def save_turn(desk: Drawers, record: TurnRecord, lease: Lease, outcome: Outcome) -> None:
     """End the turn: answer, memory, state and lock in one transaction.
+
+    The stored text of a turn that failed or was stopped holds the closing line that says so.
 
     Raises ConditionFailed when another worker has taken the session over.
     """
     answer, memory = outcome.answer, outcome.memory
+    if answer.status in ("failed", "stopped"):
+        text = "\n\n".join(part for part in (answer.text, outcome.notice) if part)
+        answer = replace(answer, text=text)
     await inbox.finish(
         desk.table,
         desk.clock,
@@ -109,6 +134,12 @@ async def save_turn(desk: Desk, record: TurnRecord, lease: Lease, outcome: Outco
         snapshot=memory
         and snapshot.save(memory, record.session, record.org, lease.fence, desk.clock.now()),
     )
+
+
+def told(question: Question, fault: Exception) -> Outcome:
+    """What the person hears of a fault: one sentence with its code and a next step."""
+    code = fault.code if isinstance(fault, PlumblineError) else PlumblineError.code
+    return Outcome(_own_words("", "failed"), notice=phrases.error(question.language, code))
 
 
 def lost_turn() -> Outcome:
@@ -191,10 +222,6 @@ def _concluded(desk: Desk, question: Question, toolbox: Toolbox, end: LoopEnd) -
         notices.append(phrases.offline_model(language))
     answer = Answer(clean, citations, status, end.model or name, end.steps)
     return Outcome(answer, sources.table, "\n".join(notices))
-
-
-def _told(question: Question, code: str) -> Outcome:
-    return Outcome(_own_words("", "failed"), notice=phrases.error(question.language, code))
 
 
 def _own_words(text: str, status: AnswerStatus) -> Answer:

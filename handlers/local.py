@@ -22,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from agent.errors import PlumblineError
+from agent.errors import Misconfigured, PlumblineError
 from agent.ports import Ring
 from handlers import feishu, slack, wiring
 from handlers.settings import Settings
@@ -47,9 +47,26 @@ class Running:
     workplace: Workplace
 
 
+def listen(port: int, host: str = "127.0.0.1") -> socket.socket:
+    """Open a port; 0 takes a free one.
+
+    Raises:
+        Misconfigured: somebody else has it, or it can not be had.
+    """
+    try:
+        return socket.create_server((host, port))
+    except (OSError, OverflowError) as error:
+        raise Misconfigured(
+            f"Can not listen on {host}:{port} ({error}): stop what uses it or choose another port."
+        ) from error
+
+
 @asynccontextmanager
 async def serving(
-    settings: Settings, port: int, host: str = "127.0.0.1"
+    settings: Settings,
+    port: int,
+    host: str = "127.0.0.1",
+    workplace: Workplace | None = None,
 ) -> AsyncGenerator[Running]:
     """Serve the handlers and work through the queue until the block ends.
 
@@ -57,12 +74,16 @@ async def serving(
         settings: What the operator decided.
         port: Where to listen; 0 takes a free one.
         host: The address to listen on.
+        workplace: What the worker works with; without one, that of the settings.
+
+    Raises:
+        Misconfigured: the port can not be had.
     """
-    listening = socket.create_server((host, port))
+    listening = listen(port, host)
     server = uvicorn.Server(
         uvicorn.Config(application(settings), log_level="warning", lifespan="off", access_log=False)
     )
-    workplace = await wiring.worker(settings)
+    workplace = workplace or await wiring.worker(settings)
     serve = asyncio.create_task(server.serve(sockets=[listening]))
     work = asyncio.create_task(_work(workplace))
     try:
@@ -126,7 +147,7 @@ async def _work(workplace: Workplace) -> None:
     async with asyncio.TaskGroup() as group:
         while True:
             await free.acquire()
-            rings = await workplace.queue.receive()
+            rings = await _rings(workplace)
             if not rings:
                 free.release()
                 await workplace.clock.sleep(LISTEN_PAUSE)
@@ -135,13 +156,21 @@ async def _work(workplace: Workplace) -> None:
                 task.add_done_callback(lambda _: free.release())
 
 
-async def _answer(workplace: Workplace, ring: Ring) -> None:
-    """Drain the session; what fails stays unacknowledged and rings again."""
+async def _rings(workplace: Workplace) -> tuple[Ring, ...]:
+    """The next ring, if any; a queue that gives no answer is asked again."""
     try:
-        await drain(workplace, ring.session)
+        return await workplace.queue.receive()
+    except PlumblineError:
+        log.exception("the queue gave no answer")
+        return ()
+
+
+async def _answer(workplace: Workplace, ring: Ring) -> None:
+    """Drain the session; what fails or is left to another rings again, should its holder die."""
+    try:
+        if await drain(workplace, ring.session):
+            await workplace.queue.ack(ring.receipt)
     except PlumblineError:
         log.exception("session %s is left for the next ring", ring.session)
     except Exception:  # the server outlives a fault in one session; the ring comes again
         log.exception("a fault in session %s", ring.session)
-    else:
-        await workplace.queue.ack(ring.receipt)

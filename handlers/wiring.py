@@ -102,10 +102,12 @@ class Workplace:
         return self._kit.desk(self, record.question)
 
     async def aclose(self) -> None:
-        """Close every client that was opened."""
+        """Close every client that was opened; the next use opens them anew."""
         for close in self._closing:
             await close()
         self._closing.clear()
+        self._chats.clear()
+        self._kit = None
 
 
 async def worker(settings: Settings) -> Workplace:

@@ -2,7 +2,8 @@
 
     lock → oldest pending turn → reaction → run → save and release → look once more
 
-A session whose lock is held is left to its holder, who looks for further turns after each one.
+A session whose lock is held is left to its holder, who looks for further turns after each one; the
+question that rang is marked as seen all the same.
 """
 
 from __future__ import annotations
@@ -51,13 +52,12 @@ async def _work_through(records: list[Mapping[str, str]]) -> list[str]:
     return failed
 
 
-async def drain(workplace: Workplace, session: str) -> int:
-    """Answer the session's pending turns in order; returns how many this call answered.
+async def drain(workplace: Workplace, session: str) -> bool:
+    """Answer the session's pending turns in order; False: its holder was left to answer them.
 
     Raises what the table or the chat platform raise when they can not be reached: the ring then
     comes again.
     """
-    answered = 0
     while True:
         lease = await lock.acquire(
             workplace.table,
@@ -67,23 +67,23 @@ async def drain(workplace: Workplace, session: str) -> int:
             workplace.name,
             workplace.org,
         )
-        record = await inbox.oldest_pending(workplace.table, session)
         if lease is None:
-            if record is not None:
-                await _notice(workplace, record)
-            return answered
+            waiting = await inbox.newest_pending(workplace.table, session)
+            if waiting is not None:
+                await _notice(workplace, waiting)
+            return waiting is None
+        record = await inbox.oldest_pending(workplace.table, session)
         if record is None:
             await lock.release(workplace.table, workplace.clock, lease)
-            return answered
+            return True
         try:
             await _answer(workplace, record, lease)
         except BaseException:
             await lock.release(workplace.table, workplace.clock, lease)
             raise
-        answered += 1
         # The end of a turn gives the lock back; who rang meanwhile found it held and left.
         if await inbox.oldest_pending(workplace.table, session) is None:
-            return answered
+            return True
 
 
 async def _answer(workplace: Workplace, record: TurnRecord, lease: Lease) -> None:
@@ -91,7 +91,11 @@ async def _answer(workplace: Workplace, record: TurnRecord, lease: Lease) -> Non
     async with _kept(workplace, lease):
         await _notice(workplace, record)
         watch.once("reaction")
-        desk, versions = await workplace.desk(record)
+        try:
+            desk, versions = await workplace.desk(record)
+        except Exception as fault:  # noqa: BLE001  what can not even begin is told as well
+            await _give_up(workplace, record, lease, fault)
+            return
         from agent.turn import lost_turn, run_turn, save_turn
 
         record = await inbox.start(workplace.table, workplace.clock, record, lease.fence, versions)
@@ -103,6 +107,26 @@ async def _answer(workplace: Workplace, record: TurnRecord, lease: Lease) -> Non
             log.exception("turn %s can not be delivered", record.turn)
             outcome = lost_turn()
         await save_turn(desk, record, lease, outcome)
+
+
+async def _give_up(
+    workplace: Workplace, record: TurnRecord, lease: Lease, fault: Exception
+) -> None:
+    """End a turn for which no desk can be made, and say so; a fault that may pass is raised."""
+    from agent.turn import save_turn, told
+
+    record = await inbox.start(workplace.table, workplace.clock, record, lease.fence)
+    if not isinstance(fault, ForPerson) and record.attempt < MOST_ATTEMPTS:
+        raise fault
+    log.error("turn %s can not begin", record.turn, exc_info=fault)
+    question = record.question
+    outcome = told(question, fault)
+    try:
+        chat = workplace.chat(question.asker.platform)
+        await chat.say(question.chat, outcome.notice, record.turn)
+    except PlumblineError as error:
+        log.warning("turn %s: nobody could be told: %s", record.turn, error.code)
+    await save_turn(workplace, record, lease, outcome)
 
 
 async def _notice(workplace: Workplace, record: TurnRecord) -> None:

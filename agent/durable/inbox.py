@@ -93,8 +93,17 @@ async def oldest_pending(table: Table, session: str) -> TurnRecord | None:
 
     A marker whose turn was erased is taken away.
     """
+    return await _pending(table, session, newest=False)
+
+
+async def newest_pending(table: Table, session: str) -> TurnRecord | None:
+    """The turn that came last and has not ended, None when nothing waits or runs."""
+    return await _pending(table, session, newest=True)
+
+
+async def _pending(table: Table, session: str, *, newest: bool) -> TurnRecord | None:
     while True:
-        page = await table.query(keys.session(session), keys.PENDING, limit=1)
+        page = await table.query(keys.session(session), keys.PENDING, limit=1, reverse=newest)
         if not page.items:
             return None
         place, turn = str(page.items[0]["sk"]).removeprefix(keys.PENDING).split("#")

@@ -29,7 +29,13 @@ _GREETING = """
 
 
 def run(settings: Settings, port: int, bot_port: int) -> None:
-    """Start simulator and bot, fill the knowledge base, and wait for Ctrl-C."""
+    """Start simulator and bot, fill the knowledge base, and wait for Ctrl-C.
+
+    Raises:
+        Misconfigured: a port can not be had; nothing was begun then.
+    """
+    for wanted in (port, bot_port):
+        local.listen(wanted).close()
     fill(settings, COMPANY / "kb")
     asyncio.run(_demo(settings, port, bot_port))
 

@@ -15,6 +15,7 @@ import httpx
 
 from agent.domain import Json, Platform
 from agent.errors import Unavailable
+from handlers import local
 from handlers.settings import Settings
 
 COMPANY = Path(__file__).resolve().parents[2] / "simulator" / "company"
@@ -62,8 +63,10 @@ async def simulator_process(bot: str, port: int = 0) -> AsyncGenerator[str]:
         port: Where it listens; 0 takes a free one.
 
     Raises:
+        Misconfigured: the port can not be had.
         Unavailable: it did not start; the text holds what it said.
     """
+    local.listen(port).close()
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
