@@ -6,7 +6,7 @@ PLATFORM ?= feishu
 SOURCES := handlers agent connectors rag simulator evaluation tests
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo ask test check fmt lint types imports size bench floors lock clean
+.PHONY: help setup demo ask test check cov fmt lint types imports size bench floors lock clean
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 10
@@ -65,6 +65,9 @@ imports: .venv/.dev
 size: ## the core stays small (AL12): agent/ without models/ and stores/ under 5,000 lines
 	@find agent -name '*.py' -not -path 'agent/models/*' -not -path 'agent/stores/*' | xargs cat | \
 	  awk 'END { print "core: " NR " lines of at most 5000"; exit NR >= 5000 }'
+
+cov: .venv/.dev ## coverage of the fast tests, by branch
+	@$(BIN)/python -m pytest -m "not live and not slow and not browser" --cov --cov-report=term:skip-covered
 
 bench: .venv/.dev ## overhead beside five agent frameworks; writes docs/performance.md
 	@$(BIN)/python -m evaluation.bench.run
