@@ -17,13 +17,17 @@ def read(request: Request, settings: Settings, now: float) -> Incoming:
     verified = signature.verify(request.headers, request.body, keys, now)
     if isinstance(verified, Refused):
         return verified
-    home = Home(
+    return events.interpret(verified.payload, home(settings), now)
+
+
+def home(settings: Settings) -> Home:
+    """Whose bot this is."""
+    return Home(
         settings.org,
         app=settings.feishu_app_id,
         tenant=settings.feishu_tenant,
         bot=settings.feishu_bot_open_id,
     )
-    return events.interpret(verified.payload, home, now)
 
 
 EDGE = receiving.Edge(

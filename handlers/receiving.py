@@ -78,7 +78,15 @@ async def _respond(
         _complain(edge.platform, missing)
         return Response(401, edge.body)
     store = wired(settings)
-    incoming = edge.read(request, settings, store.clock.now())
+    return await answer(edge.read(request, settings, store.clock.now()), edge, store)
+
+
+async def answer(incoming: Incoming, edge: Edge, store: Receiving) -> Response:
+    """Take in what a request or an envelope means; what goes back to the platform.
+
+    Raises:
+        Unavailable: table or queue gave no answer; the platform has to deliver again.
+    """
     outcome = await _take(incoming, store)
     kind = type(incoming).__name__.lower()
     log.info("platform=%s kind=%s outcome=%s %s", edge.platform, kind, outcome, _ids(incoming))

@@ -24,8 +24,8 @@ class Settings:
     the folder of the embedded stores; `state` moves the turns' part of it elsewhere. `config` is
     the path of plumbline.toml, `time_zone` the one of people whose own is not known. The `*_tenant`
     settings (Feishu tenant key, Slack team or enterprise id) narrow a platform down to one tenant
-    when set; the bots' own ids are found in the events when they are empty. `model` is "offline"
-    or a Claude model's name.
+    when set; the bots' own ids are found in the events when they are empty. `slack_app_token` (the
+    app-level one) opens Socket Mode. `model` is "offline" or a Claude model's name.
     """
 
     home: str = ".plumbline"
@@ -42,6 +42,7 @@ class Settings:
     feishu_base_url: str = "https://open.feishu.cn"
     slack_signing_secret: str = field(default="", repr=False)
     slack_bot_token: str = field(default="", repr=False)
+    slack_app_token: str = field(default="", repr=False)
     slack_app_id: str = ""
     slack_tenant: str = ""
     slack_bot_user: str = ""

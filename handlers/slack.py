@@ -32,16 +32,21 @@ def read(request: Request, settings: Settings, now: float) -> Incoming:
         return Ignored("ssl_check")
     if refused:
         return refused
-    home = Home(
+    own = home(settings)
+    if formed:
+        return Refused("form") if fields is None else events.interpret_form(fields, own)
+    payload = wire.parse(request.body)
+    return Refused("not_json") if payload is None else events.interpret(payload, own, now)
+
+
+def home(settings: Settings) -> Home:
+    """Whose bot this is."""
+    return Home(
         settings.org,
         app=settings.slack_app_id,
         tenant=settings.slack_tenant,
         bot=settings.slack_bot_user,
     )
-    if formed:
-        return Refused("form") if fields is None else events.interpret_form(fields, home)
-    payload = wire.parse(request.body)
-    return Refused("not_json") if payload is None else events.interpret(payload, home, now)
 
 
 def _fields(body: bytes) -> dict[str, str] | None:
