@@ -88,8 +88,13 @@ async def run_turn(desk: Desk, record: TurnRecord, watch: Stopwatch) -> Outcome:
     """
     question = record.question
     outbox = Outbox(desk.table, desk.clock, record)
-    await outbox.intend(ANSWER)
-    message = desk.chat.begin(question.chat, question.asker, record.turn)
+    earlier = await outbox.intend(ANSWER)
+    key = record.turn
+    if earlier is not None and earlier.handle is None:
+        # What an attempt that died has posted is not known; under its key the platform would take
+        # the new message for a repetition and show neither it nor its answer.
+        key = f"{record.turn}-{record.attempt}"
+    message = desk.chat.begin(question.chat, question.asker, key)
     async with AnswerStream(
         message, desk.clock, turn=record.turn, language=question.language
     ) as stream:

@@ -87,8 +87,11 @@ def theatre(home: Path) -> Generator[Theatre, None, None]:
 class StagedPlace(Workplace):
     """A workplace whose turns get the given model, and tools as `retool` changes them."""
 
-    def __init__(self, settings: Settings, kit: TurnKit, retool: Retool, visibility: float) -> None:
+    def __init__(
+        self, settings: Settings, kit: TurnKit, retool: Retool, visibility: float, ahead: float
+    ) -> None:
         super().__init__(settings)
+        self.clock = shifted(self.clock, ahead)
         self._staged = kit
         self._retool = retool
         state = wiring.state_folder(settings)
@@ -145,6 +148,10 @@ class Stage:
         chat = chat or await self.direct(login)
         body = {"platform": self.platform, "as": login, "chat": chat, "text": text, **more}
         message = str((await self.post("say", body))["message"])
+        return self.known(message, chat, login)
+
+    def known(self, message: str, chat: str, login: str = "alice") -> Said:
+        """A message that was said before."""
         return Said(message, chat, login, keys.turn_id(self.app, chat, message))
 
     async def ask(self, text: str, login: str = "alice", chat: str = "", **more: object) -> Reply:
@@ -299,15 +306,29 @@ async def staged(
     *,
     retool: Retool = _as_they_are,
     visibility: float = 60.0,
+    ahead: float = 0.0,
+    reset: bool = True,
 ) -> AsyncGenerator[Stage, None]:
-    """Serve the bot on the shared port with state of its own until the block ends."""
+    """Serve the bot on the shared port with state of its own until the block ends.
+
+    Args:
+        house: What is shared.
+        platform: Where people talk to it.
+        state: The folder of the turns' state.
+        model: Who answers; the offline model when there is none.
+        retool: What becomes of the tools.
+        visibility: Seconds after which an unacknowledged ring comes again.
+        ahead: Seconds that the worker's wall clock is ahead.
+        reset: Whether the simulator starts anew.
+    """
     settings = replace(
         demo_settings(Settings(home=str(house.home)), house.origin), state=str(state)
     )
     kit = turn_kit(house, settings, model or OfflineModel(SystemClock()))
-    place = StagedPlace(settings, kit, retool, visibility)
+    place = StagedPlace(settings, kit, retool, visibility, ahead)
     async with httpx.AsyncClient(base_url=house.origin, trust_env=False, timeout=10) as http:
-        (await http.post("/sim/reset", json={})).raise_for_status()
+        if reset:
+            (await http.post("/sim/reset", json={})).raise_for_status()
         async with local.serving(settings, house.port, workplace=place) as running:
             yield Stage(running, settings, http, platform)
     await close_stores(settings, place)
