@@ -65,18 +65,22 @@ def tool(
     return decorate
 
 
-_described_by_code: dict[int, tuple[CodeType, ToolSpec, type[BaseModel]]] = {}
+_described_by_code: dict[
+    tuple[int, str, str | None], tuple[CodeType, ToolSpec, type[BaseModel]]
+] = {}
 """Tools are built anew for each asker from the same code; their schema is worked out once.
 
-The key is the code's id (its hash would read all of it); the entry keeps the code alive.
+The key is the code's id (its hash would read all of it) with the name and text that the model
+reads; the entry keeps the code alive.
 """
 
 
 def _described(function: ToolFunction) -> tuple[ToolSpec, type[BaseModel]]:
     code = cast(CodeType, getattr(function, "__code__"))  # noqa: B009  typed access to a function's code
-    known = _described_by_code.get(id(code))
+    key = (id(code), function.__name__, function.__doc__)
+    known = _described_by_code.get(key)
     if known is None:
-        known = _described_by_code[id(code)] = (code, *_describe(function))
+        known = _described_by_code[key] = (code, *_describe(function))
     return known[1:]
 
 
