@@ -6,7 +6,7 @@ PLATFORM ?= feishu
 SOURCES := handlers agent connectors rag simulator evaluation tests
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo ask test check cov fmt lint types imports size bench floors lock clean
+.PHONY: help setup connections demo ask test check cov fmt lint types imports size bench floors lock clean
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 10
@@ -33,6 +33,12 @@ endef
 .venv/.dev: requirements/dev.txt .venv/.local
 	@echo "Adding the development set to .venv (once) ..."
 	$(call install,dev)
+
+.venv/.connections: requirements/connections.txt .venv/.local
+	@echo "Adding the platforms' own clients to .venv (once) ..."
+	$(call install,connections)
+
+connections: .venv/.connections ## what plumbline serve needs for long connections
 
 setup: .venv/.local ## prepare the environment, nothing else
 
@@ -73,7 +79,7 @@ bench: .venv/.dev ## overhead beside five agent frameworks; writes docs/performa
 	@$(BIN)/python -m evaluation.bench.run
 
 lock: ## compile the pins anew (needs uv)
-	@for s in receiving worker ingest local dev; do \
+	@for s in receiving worker ingest local connections dev; do \
 	  uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate \
 	    --no-emit-index-url --custom-compile-command "make lock" \
 	    requirements/$$s.in -o requirements/$$s.txt || exit 1; done

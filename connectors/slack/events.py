@@ -50,7 +50,7 @@ def interpret(payload: Fields, home: Home, now: float) -> Incoming:
 def interpret_form(fields: Mapping[str, str], home: Home) -> Incoming:
     """What a verified form body means: a slash command or the use of a control."""
     if "payload" in fields:
-        return _control(wire.parse(fields["payload"]) or {}, home)
+        return interpret_control(wire.parse(fields["payload"]) or {}, home)
     if "command" not in fields:
         return Ignored("unknown_form")
     enterprise = fields.get("is_enterprise_install") == "true"
@@ -103,7 +103,8 @@ def _noise(event: Fields, own: frozenset[str]) -> str:
     return ""
 
 
-def _control(payload: Fields, home: Home) -> Incoming:
+def interpret_control(payload: Fields, home: Home) -> Incoming:
+    """What the verified use of a control means: a button, a dialog, a message's menu."""
     enterprise = payload.get("is_enterprise_install") is True
     owner = wire.members(payload.get("enterprise" if enterprise else "team"))
     tenant = wire.identifier(owner.get("id"))

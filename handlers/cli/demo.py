@@ -6,12 +6,14 @@ import asyncio
 import signal
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 import typer
 
 from handlers import local
 from handlers.cli.filling import fill
 from handlers.cli.workspace import COMPANY, demo_settings, simulator_process
+from handlers.connections.opening import long_connections
 from handlers.settings import Settings
 
 _GREETING = """
@@ -40,9 +42,22 @@ def run(settings: Settings, port: int, bot_port: int) -> None:
     asyncio.run(_demo(settings, port, bot_port))
 
 
-def run_server(settings: Settings, host: str, port: int) -> None:
-    """Serve the handlers and wait for Ctrl-C."""
-    asyncio.run(_serve(settings, host, port))
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Which long connections an operator asked for."""
+
+    feishu: bool = False
+    slack: bool = False
+
+    def __str__(self) -> str:
+        names = {"Feishu's long connection": self.feishu, "Slack's Socket Mode": self.slack}
+        asked = [name for name, wanted in names.items() if wanted]
+        return f" and keeps {' and '.join(asked)}" if asked else ""
+
+
+def run_server(settings: Settings, host: str, port: int, lines: Lines) -> None:
+    """Serve the handlers, keep the long connections that were asked for, wait for Ctrl-C."""
+    asyncio.run(_serve(settings, host, port, lines))
 
 
 async def _demo(settings: Settings, port: int, bot_port: int) -> None:
@@ -53,9 +68,13 @@ async def _demo(settings: Settings, port: int, bot_port: int) -> None:
             await stopped.wait()
 
 
-async def _serve(settings: Settings, host: str, port: int) -> None:
-    async with local.serving(settings, port, host) as running, _until_stopped() as stopped:
-        typer.echo(f"Plumbline listens on {running.url}. Stop with Ctrl-C.")
+async def _serve(settings: Settings, host: str, port: int, lines: Lines) -> None:
+    async with (
+        local.serving(settings, port, host) as running,
+        long_connections(settings, feishu=lines.feishu, slack=lines.slack),
+        _until_stopped() as stopped,
+    ):
+        typer.echo(f"Plumbline listens on {running.url}{lines}. Stop with Ctrl-C.")
         await stopped.wait()
 
 

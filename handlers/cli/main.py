@@ -70,9 +70,16 @@ def demo(
 def serve(
     port: Annotated[int, typer.Option(help="Where to listen.")] = 8080,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    feishu_long_connection: Annotated[
+        bool, typer.Option("--feishu-long-connection", help="Events of Feishu without an address.")
+    ] = False,
+    slack_socket_mode: Annotated[
+        bool, typer.Option("--slack-socket-mode", help="Events of Slack without an address.")
+    ] = False,
 ) -> None:
     """Run the bot on this machine: the handlers over HTTP and a worker beside them."""
-    demonstrating.run_server(Settings.from_environment(), host, port)
+    lines = demonstrating.Lines(feishu_long_connection, slack_socket_mode)
+    demonstrating.run_server(Settings.from_environment(), host, port, lines)
 
 
 if __name__ == "__main__":

@@ -42,6 +42,7 @@ def demo_settings(settings: Settings, simulator: str) -> Settings:
         feishu_base_url=simulator,
         slack_signing_secret="demo-signing-secret",  # noqa: S106
         slack_bot_token="xoxb-demo-bot",  # noqa: S106
+        slack_app_token="xapp-demo-app",  # noqa: S106
         slack_bot_user="U0DEMOBOT",
         slack_app_id="A0DEMO0001",
         slack_base_url=f"{simulator}/api/",

@@ -154,6 +154,7 @@ class Control:
         return JSONResponse(
             {
                 "bot": self._sim.world.bot,
+                "lines": {name: line.open for name, line in self._sim.courier.lines.items()},
                 "feishu": {
                     "app_id": feishu_side.APP_ID,
                     "bot_open_id": feishu_side.BOT_OPEN_ID,
