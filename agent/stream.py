@@ -37,6 +37,8 @@ class Patience:
     first_pause: float = 0.5
 
 
+PATIENT: Final = Patience()
+
 class AnswerStream:
     """One answer on its way to the person; an async context manager used by one turn.
 
@@ -59,13 +61,13 @@ class AnswerStream:
         *,
         turn: str,
         language: Language,
-        patience: Patience | None = None,
+        patience: Patience = PATIENT,
     ) -> None:
         self._message = message
         self._clock = clock
         self._turn = turn
         self._language: Language = language
-        self._patience = patience or Patience()
+        self._patience = patience
         self._pieces: list[str] = []
         self._progress = ""
         self._sources: Mapping[str, Source] | None = None
@@ -101,6 +103,8 @@ class AnswerStream:
             await self._group.__aexit__(kind, error, trace)
         else:
             await self._group.__aexit__(None, None, None)
+        # An ended task remembers this stream in its traceback: let go, both are freed at once.
+        self._tasks = ()
 
     @property
     def text(self) -> str:

@@ -35,13 +35,15 @@ class FunctionTool:
 
     async def call(self, arguments: Mapping[str, Json]) -> ToolResult:
         """Check the arguments against the schema and run the function."""
+        result = await self.function(**self._checked(arguments))
+        return ToolResult(note=result) if isinstance(result, str) else result
+
+    def _checked(self, arguments: Mapping[str, Json]) -> dict[str, object]:
+        """The function's own arguments; the checked model is let go before the function runs."""
         try:
-            values = self.arguments.model_validate(arguments)
+            return vars(self.arguments.model_validate(arguments))
         except ValidationError as error:
             raise BadArguments(_reasons(error)) from error
-        names = self.arguments.model_fields
-        result = await self.function(**{name: getattr(values, name) for name in names})
-        return ToolResult(note=result) if isinstance(result, str) else result
 
 
 def tool(

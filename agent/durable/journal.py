@@ -81,12 +81,13 @@ def argument_hash(arguments: Mapping[str, Json] | None) -> str:
 class Journal:
     """The journal of one running turn. A step that is stored stays as it is."""
 
-    __slots__ = ("_calls", "_clock", "_record", "_table")
+    __slots__ = ("_calls", "_clock", "_owner", "_record", "_table")
 
     def __init__(self, table: Table, clock: Clock, record: TurnRecord) -> None:
         self._table = table
         self._clock = clock
         self._record = record
+        self._owner = record.owner
         self._calls: dict[int, tuple[ToolCall, ...]] = {}
 
     async def model_step(self, step: int, reply: ModelReply, prompt_hash: str = "") -> None:
@@ -167,7 +168,7 @@ class Journal:
 
     def _item(self, key: Key, text: str, kind: Literal["step", "view"] = "step") -> Item:
         now = self._clock.now()
-        item = new_item(key, kind, self._record.org, now, self._record.owner)
+        item = new_item(key, kind, self._record.org, now, self._owner)
         item["payload"] = zlib.compress(text.encode()) if len(text) >= _COMPRESS_FROM else text
         item["payload_exp"] = int(now) + PAYLOAD_KEPT
         return item
