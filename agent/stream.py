@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self
@@ -17,7 +17,7 @@ from typing import Final, Self
 from agent import phrases
 from agent.domain import Language, Source
 from agent.errors import PlumblineError, RateLimited, Retryable
-from agent.ports import AnswerMessage, Clock, Frame
+from agent.ports import AnswerMessage, Clock, Control, Frame
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +38,7 @@ class Patience:
 
 
 PATIENT: Final = Patience()
+
 
 class AnswerStream:
     """One answer on its way to the person; an async context manager used by one turn.
@@ -145,8 +146,9 @@ class AnswerStream:
         *,
         notice: str = "",
         sources: Mapping[str, Source] | None = None,
+        controls: Sequence[Control] = (),
     ) -> None:
-        """Send the last frame: the whole text (None: as streamed), the notice, the source list.
+        """Send the last frame: the whole text (None: as streamed), notice, source list, controls.
 
         Raises:
             PlatformRefused: the platform takes the answer in no form.
@@ -164,6 +166,7 @@ class AnswerStream:
             notice=notice,
             sources=self._sources if sources is None else sources,
             done=True,
+            controls=controls,
         )
         await self._deliver(frame)
 
