@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,6 +13,7 @@ import typer
 from agent.errors import PlumblineError
 from handlers.cli import ask as asking
 from handlers.cli import demo as demonstrating
+from handlers.cli import doctor as examining
 from handlers.cli import kb
 from handlers.cli.filling import fill_when_alone
 from handlers.cli.workspace import COMPANY, Person, PlatformName
@@ -80,6 +82,30 @@ def serve(
     """Run the bot on this machine: the handlers over HTTP and a worker beside them."""
     lines = demonstrating.Lines(feishu_long_connection, slack_socket_mode)
     demonstrating.run_server(Settings.from_environment(), host, port, lines)
+
+
+@app.command()
+def doctor(
+    platform: Annotated[examining.Choice, typer.Option(help="Which platform.")] = "all",
+    chat: Annotated[
+        str, typer.Option(help="A chat of your own: test messages are written and taken back.")
+    ] = "",
+    save: Annotated[
+        Path | None, typer.Option(help="Keep redacted samples of all answers in this folder.")
+    ] = None,
+    user_token_file: Annotated[
+        Path | None, typer.Option(help="A file with a person's token, for what needs a person.")
+    ] = None,
+) -> None:
+    """Probe your real tenant call by call and scope by scope; exit status 1 for a missing need."""
+    settings, person = Settings.from_environment(), examining.read_token(user_token_file)
+    sound = True
+    for one in examining.platforms(settings, platform):
+        wanted = examining.examination(one, chat, save, person)
+        findings = asyncio.run(examining.examine_platform(settings, wanted))
+        typer.echo(examining.report(one, findings))
+        sound = sound and examining.healthy(findings)
+    raise typer.Exit(0 if sound else 1)
 
 
 if __name__ == "__main__":

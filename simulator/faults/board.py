@@ -137,6 +137,14 @@ class Board:
                 return fault
         return None
 
+    def withheld(self, platform: str) -> frozenset[str]:
+        """Return the scopes that switches have taken away."""
+        return frozenset(
+            str(one.options.get("scope"))
+            for one in self.faults
+            if one.kind == "missing_scope" and one.left != 0 and one.platform in ("*", platform)
+        )
+
     def remove(self, fault_id: str = "") -> int:
         """Take one switch off the board, or all; return how many are gone."""
         before = len(self.faults)

@@ -169,6 +169,8 @@ class SlackApi:
                 refusal.status,
                 refusal.headers,
             )
+        if caller:
+            response.headers["X-OAuth-Scopes"] = _scopes(self._side, caller)
         self._side.world.record(
             "slack",
             incoming.method,
@@ -190,6 +192,13 @@ class SlackApi:
         if method.who != "none":
             _check_token(method, caller, token)
         return method.handler(Call(self._side, name, caller, arguments, incoming.uploads))
+
+
+def _scopes(side: SlackSide, caller: str) -> str:
+    """The scopes of the caller's token, as Slack names them on each answer."""
+    withheld = side.world.faults.withheld("slack")
+    scopes = (BOT_SCOPES if caller == BOT else USER_SCOPES).split(",")
+    return ",".join(scope for scope in scopes if scope not in withheld)
 
 
 def _check_token(method: Method, caller: str, token: str) -> None:
