@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from agent.citations import SourceCollector, present
 from agent.dialogue import ToolCall, ToolReply, ToolSpec
-from agent.domain import Json
-from agent.errors import ForModel, Retryable, ToolTimedOut
-from agent.ports import Tool, ToolResult
+from agent.errors import ForModel, Retryable
+from agent.ports import Tool
 
 log = logging.getLogger(__name__)
 _canonical = json.JSONEncoder(sort_keys=True).encode
@@ -77,35 +76,43 @@ class Toolbox:
         return (first, *(task.result() for task in tasks))
 
     async def _one(self, call: ToolCall, step: int) -> ToolReply:
-        reply = await self._reply(call)
+        fingerprint = f"{call.name} {_canonical(call.arguments)}"
+        reply = self._at_once(call, fingerprint)
+        if reply is None:
+            reply = await self._ran(call, fingerprint)
         await self._recorder.tool_step(step, call, reply)
         return reply
 
-    async def _reply(self, call: ToolCall) -> ToolReply:
-        tool = self._tools.get(call.name)
-        if tool is None:
+    def _at_once(self, call: ToolCall, fingerprint: str) -> ToolReply | None:
+        """The reply to a call that is not run: it can not be, or was made before."""
+        if call.name not in self._tools:
             known = ", ".join(self._tools) or "none"
-            return ToolReply(
-                call.id, f"There is no tool {call.name!r}. Tools: {known}.", error=True
-            )
+            return _failed(call, f"There is no tool {call.name!r}. Tools: {known}.")
         if call.arguments is None:
-            return ToolReply(call.id, "The arguments were not readable JSON.", error=True)
-        fingerprint = f"{call.name} {_canonical(call.arguments)}"
+            return _failed(call, "The arguments were not readable JSON.")
         times = self._asked[fingerprint] = self._asked.get(fingerprint, 0) + 1
         if times > SAME_CALL_LIMIT:
             self.looping = True
-            return ToolReply(call.id, "This very call was made before; answer now.", error=True)
+            return _failed(call, "This very call was made before; answer now.")
         known_text = self._known.get(fingerprint)
-        if known_text is not None:
-            self.looping = times >= SAME_CALL_LIMIT
-            return ToolReply(call.id, known_text)
+        if known_text is None:
+            return None
+        self.looping = times >= SAME_CALL_LIMIT
+        return ToolReply(call.id, known_text)
+
+    async def _ran(self, call: ToolCall, fingerprint: str) -> ToolReply:
+        tool = self._tools[call.name]
         try:
-            result = await _within_limit(tool, call.arguments)
+            # All that a tool tries again for one call shares this limit.
+            async with asyncio.timeout(tool.timeout):
+                result = await tool.call(call.arguments or {})
+        except TimeoutError:
+            return _failed(call, f"No answer within {tool.timeout:g} s; go on without it.")
         except (ForModel, Retryable) as error:
-            return ToolReply(call.id, str(error) or error.code, error=True)
+            return _failed(call, str(error) or error.code)
         except Exception as error:  # a foreign fault must not lose the sibling calls
             log.exception("tool %s failed", call.name)
-            return ToolReply(call.id, f"The tool failed ({type(error).__name__}).", error=True)
+            return _failed(call, f"The tool failed ({type(error).__name__}).")
         self.searched = True
         self.sources.add(result.passages)
         self.passages += len(result.passages)
@@ -113,9 +120,5 @@ class Toolbox:
         return ToolReply(call.id, text)
 
 
-async def _within_limit(tool: Tool, arguments: Mapping[str, Json]) -> ToolResult:
-    try:
-        async with asyncio.timeout(tool.timeout):
-            return await tool.call(arguments)
-    except TimeoutError as error:
-        raise ToolTimedOut(f"No answer within {tool.timeout:g} s; go on without it.") from error
+def _failed(call: ToolCall, why: str) -> ToolReply:
+    return ToolReply(call.id, why, error=True)

@@ -88,9 +88,7 @@ def turns(
         chat = ChatRef(f"D{n}", "direct", f"{n}.0")
         question = Question(asker, chat, prompt, "en", place.clock.now())
         accepted = await inbox.accept(place.table, place.clock, question, f"Ev{n}")
-        answered = await drain(cast(Workplace, place), accepted.session)
-        if answered != 1:
-            raise RuntimeError("the turn was not answered")
+        await drain(cast(Workplace, place), accepted.session)
         return place.silent.said.pop(accepted.turn)
 
     return run
