@@ -4,6 +4,8 @@ P20)."""
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
@@ -11,10 +13,13 @@ from typing import Annotated
 import pytest
 
 from agent.citations import SourceCollector
-from agent.dialogue import ModelRequest, ToolCall
+from agent.dialogue import Message, ModelRequest, Text, ToolCall
 from agent.durable import inbox
+from agent.loop import Limits, Loop
 from agent.ports import ToolResult
+from agent.stopwatch import Stopwatch
 from agent.stores.memory import MemoryQueue
+from agent.stream import AnswerStream
 from agent.tool import tool
 from agent.toolbox import Toolbox
 from handlers import receiving
@@ -22,8 +27,8 @@ from handlers.wiring import Receiving
 from handlers.worker import drain
 from tests.fakes.clock import CountingIds, FakeClock
 from tests.fakes.counting_table import CountingTable
-from tests.fakes.desk import PlainPlace, asked
-from tests.fakes.loop import Recorded, passage
+from tests.fakes.desk import PlainChat, PlainMessage, PlainPlace, asked
+from tests.fakes.loop import Recorded, Shown, passage
 from tests.fakes.scripted_model import Played, ScriptedModel, call, prompt_bytes, reply
 
 STEPS_B = 10
@@ -220,3 +225,32 @@ async def test_each_turn_of_a_chat_goes_on_from_the_turn_before(tmp_path: Path) 
     for before, after in pairwise(firsts):
         assert unchanged(before, after) >= 0.9
         assert len(after) > len(before)
+
+
+# --- what is left behind ------------------------------------------------------------------------
+
+
+async def test_a_model_stream_is_closed_when_its_reply_is_there() -> None:
+    model, clock = ScriptedModel([reply(search("a")), "Done."]), FakeClock()
+    box = Toolbox([Gate(1).tool], SourceCollector(), Recorded())
+    watch = Stopwatch(clock)
+    loop = Loop(model, box, Recorded(), Shown(), clock, watch, "en", Limits())
+    await loop.run("policy", (Message("user", (Text("who is on call?"),)),))
+    assert len(model.requests) == 2
+    assert model.open == 0, "an abandoned stream costs a task and closes nobody knows when"
+
+
+async def test_an_ended_answer_stream_is_freed_without_the_collector() -> None:
+    gc.disable()
+    try:
+        message = PlainMessage(PlainChat())
+        async with AnswerStream(message, FakeClock(auto=False), turn="t", language="en") as stream:
+            stream.progress("Reading")
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            freed = weakref.ref(stream)
+        del stream
+        assert message.chat.shown
+        assert freed() is None
+    finally:
+        gc.enable()
