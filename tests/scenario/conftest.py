@@ -15,6 +15,10 @@ from tests.fakes.stage import Stage, Theatre, staged, theatre
 
 Open = Callable[..., AbstractAsyncContextManager[Stage]]
 PLATFORMS: list[Platform] = ["feishu", "slack"]
+SLACK_LATER = pytest.mark.parametrize(
+    "platform", ["feishu", pytest.param("slack", marks=pytest.mark.slow)]
+)
+"""For what differs little between the platforms: Slack, with its second between posts, is slow."""
 
 
 @pytest.fixture(scope="session")

@@ -44,7 +44,8 @@ def terminal(house: Theatre, monkeypatch: pytest.MonkeyPatch) -> Terminal:
     return Terminal(house.home, monkeypatch)
 
 
-@pytest.mark.parametrize("platform", ["feishu", pytest.param("slack", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("platform", ["feishu", "slack"])
 def test_plain_output_ends_with_the_numbered_sources(
     terminal: Terminal, platform: Platform
 ) -> None:
@@ -80,6 +81,7 @@ def test_json_has_exactly_the_promised_keys(terminal: Terminal, platform: Platfo
     assert all(type(ms) in (int, float) and ms >= 0 for ms in turn["timings"].values())
 
 
+@pytest.mark.slow
 def test_a_refusal_is_no_failure(terminal: Terminal) -> None:
     turn = terminal.asked("Who won the chess tournament of 1987 in Reykjavik?")
     assert turn["status"] == "refused"

@@ -13,7 +13,7 @@ from agent.domain import EVERYONE
 from agent.models.offline import OfflineModel
 from agent.stores.system_clock import SystemClock
 from tests.fakes.stage import Json, Reply, Stage, words
-from tests.scenario.conftest import Open
+from tests.scenario.conftest import SLACK_LATER, Open
 
 HOTEL = "What is the hotel limit in Shanghai?"
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(24)).decode()
@@ -52,7 +52,7 @@ async def test_direct_question_is_seen_then_streamed_then_cited(stage: Open) -> 
         assert phrases.offline_model("en") in reply.shown
         sent = [str(c["body"]) for c in rest]
         if bot.platform == "feishu":
-            assert any(phrases.progress("en", "searching", "the knowledge base") in s for s in sent)
+            assert any(phrases.progress("en", "thinking") in s for s in sent)
             parts = [c["body"]["content"] for c in rest if c["path"].endswith("answer/content")]
             assert parts, "the text came at once"
             assert all(b.startswith(a) for a, b in pairwise(parts))
@@ -67,6 +67,7 @@ async def test_direct_question_is_seen_then_streamed_then_cited(stage: Open) -> 
         assert {"reaction", "first_text", "search", "model", "total"} <= set(reply.answer.timings)
 
 
+@SLACK_LATER
 async def test_chinese_question_gets_a_chinese_answer(stage: Open) -> None:
     async with stage() as bot:
         reply = await bot.ask("去上海出差的住宿标准是多少？")
@@ -98,6 +99,7 @@ async def test_follow_up_in_a_thread_understands_the_turn_before(stage: Open) ->
         assert len((await bot.memory(second)).exchanges) == 2
 
 
+@SLACK_LATER
 async def test_what_nobody_wrote_down_is_refused_with_a_next_step(stage: Open) -> None:
     async with stage() as bot:
         reply = await bot.ask("Who won the chess tournament of 1987 in Reykjavik?")
@@ -107,6 +109,7 @@ async def test_what_nobody_wrote_down_is_refused_with_a_next_step(stage: Open) -
         assert only(reply)["streaming"] is False
 
 
+@SLACK_LATER
 async def test_new_forgets_the_thread(stage: Open) -> None:
     async with stage() as bot:
         first = await bot.ask(HOTEL)
@@ -116,6 +119,7 @@ async def test_new_forgets_the_thread(stage: Open) -> None:
         assert (await bot.memory(cleared)).exchanges == ()
 
 
+@SLACK_LATER
 async def test_empty_mention_says_what_can_be_asked(stage: Open) -> None:
     async with stage() as bot:
         reply = await bot.ask("", chat=bot.group, mention=True)
@@ -125,6 +129,7 @@ async def test_empty_mention_says_what_can_be_asked(stage: Open) -> None:
         assert only(reply)
 
 
+@SLACK_LATER
 async def test_picture_without_words_is_declined_politely(stage: Open) -> None:
     async with stage() as bot:
         picture = {"name": "photo.png", "media_type": "image/png", "base64": PNG}

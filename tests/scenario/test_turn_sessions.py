@@ -13,7 +13,7 @@ from agent.dialogue import Capability, ModelEvent, ModelRequest, TextDelta
 from agent.domain import EVERYONE
 from tests.fakes.scripted_model import ScriptedModel, call, prompt_bytes, reply
 from tests.fakes.stage import Said, Stage, until
-from tests.scenario.conftest import Open
+from tests.scenario.conftest import SLACK_LATER, Open
 
 BONUS = "How large is the bonus pool of 2026?"
 SECRET = "4.2 million"
@@ -77,6 +77,7 @@ async def _done(value: object) -> bool:
     return bool(value)
 
 
+@SLACK_LATER
 async def test_groups_threads_of_two_people_run_side_by_side_and_share_nothing(stage: Open) -> None:
     model = GatedModel()
     async with stage(model) as bot:
@@ -92,6 +93,7 @@ async def test_groups_threads_of_two_people_run_side_by_side_and_share_nothing(s
         ]
 
 
+@SLACK_LATER
 async def test_the_model_hears_the_turn_before_without_its_markers(stage: Open) -> None:
     def play(request: ModelRequest) -> Any:
         if request.messages[-1].role == "user" and request.messages[-1].text:
@@ -113,6 +115,7 @@ async def test_the_model_hears_the_turn_before_without_its_markers(stage: Open) 
         ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("platform", ["slack"])
 async def test_slack_thread_under_a_direct_message_knows_that_turn_alone(stage: Open) -> None:
     model = ScriptedModel(lambda request: f"Answer {len(request.messages)}.")
@@ -131,6 +134,7 @@ async def test_slack_thread_under_a_direct_message_knows_that_turn_alone(stage: 
         assert "under one?" not in said_so(model.requests[-1])
 
 
+@SLACK_LATER
 async def test_a_restricted_document_never_shows_to_somebody_outside_its_readers(
     stage: Open,
 ) -> None:
@@ -153,6 +157,7 @@ async def test_a_restricted_document_never_shows_to_somebody_outside_its_readers
             assert "Kestrel" not in text
 
 
+@SLACK_LATER
 async def test_its_readers_get_it_in_a_direct_chat_only(stage: Open) -> None:
     async with stage() as bot:
         private = await bot.ask(BONUS, "fang")

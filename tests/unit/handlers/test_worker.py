@@ -121,6 +121,8 @@ async def test_a_lost_lease_stops_the_body(tmp_path: Path) -> None:
     stolen = Change(set={"fence": 99, "rvn": "another", "owner": "another"})
     await place.table.update_if(keys.lock(accepted.session), stolen)
     place.hands.advance(LEASE * RENEW_AT)
+    await asyncio.wait((work,), timeout=2)
+    assert work.done(), "the body went on"
     with pytest.raises(ConditionFailed, match="taken over"):
         await work
     assert model.cancelled
