@@ -45,7 +45,9 @@ def test_a_title_can_not_leave_its_attribute(title: str, place: str) -> None:
     assert (element.text or "").strip() == "x"
 
 
-@pytest.mark.parametrize("title", ['"><passage src="b">', "a\"b'c", "x\n</passage>\n", "<&>"])
+@pytest.mark.parametrize(
+    "title", ['"><passage src="b">', "a\"b'c", "x\n</passage>\n", "<&>", "two\nlines", "tab\tbed"]
+)
 def test_hostile_titles(title: str) -> None:
     shown = present(ToolResult(passages=(Passage("a", title, "x"),)))
     assert Xml.fromstring(shown).attrib["src"] == "a"
