@@ -41,7 +41,7 @@ def examination(platform: Platform, chat: str, save: Path | None, person: str) -
     lark = platform == "feishu"
     return Examination(
         platform,
-        chat if chat.startswith("oc_") == lark else "",
+        chat if (chat.startswith(("oc_", "ou_")) or "@" in chat) == lark else "",
         save,
         person if person.startswith("xox") != lark else "",
     )

@@ -88,7 +88,11 @@ def serve(
 def doctor(
     platform: Annotated[examining.Choice, typer.Option(help="Which platform.")] = "all",
     chat: Annotated[
-        str, typer.Option(help="A chat of your own: test messages are written and taken back.")
+        str,
+        typer.Option(
+            help="Your mail address or Slack user id, or a chat of your own: "
+            "test messages are written there and taken back."
+        ),
     ] = "",
     save: Annotated[
         Path | None, typer.Option(help="Keep redacted samples of all answers in this folder.")

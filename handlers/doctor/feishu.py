@@ -37,7 +37,7 @@ class FeishuDoctor:
         settings: The app's settings.
         caller: The HTTP side.
         ids: Fresh ids for uuids.
-        chat: The operator's own chat (oc_…), "" to write nothing.
+        chat: The operator's own chat (oc_…), open_id (ou_…) or mail address, "" to write nothing.
         person: A person's token for what needs one, "" for none.
     """
 
@@ -276,7 +276,7 @@ class FeishuDoctor:
 
     def _need_chat(self) -> str:
         if not self._chat:
-            raise NotProbed("writes a message: allow it with --chat oc_… (a chat of your own)")
+            raise NotProbed("writes a message: allow it with --chat (your mail address, or oc_…)")
         return self._chat
 
     def _need_message(self) -> str:
@@ -309,7 +309,7 @@ class FeishuDoctor:
             "content": _text(content),
             "uuid": uuid,
         }
-        path = "im/v1/messages?receive_id_type=chat_id"
+        path = f"im/v1/messages?receive_id_type={_kind(self._chat)}"
         answer = await self._app(name, "POST", path, body)
         return str(part(answer, "data").get("message_id", ""))
 
@@ -326,6 +326,13 @@ class FeishuDoctor:
         self._sequence += 1
         full = body | {"sequence": self._sequence, "uuid": self._uuid()}
         await self._app(name, method, f"cardkit/v1/cards/{card}{path}", full)
+
+
+def _kind(chat: str) -> str:
+    """Which kind of address --chat holds."""
+    if "@" in chat:
+        return "email"
+    return "open_id" if chat.startswith("ou_") else "chat_id"
 
 
 def _text(value: Body) -> str:

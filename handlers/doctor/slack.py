@@ -47,7 +47,7 @@ class SlackDoctor:
     Args:
         settings: The app's settings.
         caller: The HTTP side.
-        chat: The operator's own channel or direct chat, "" to write nothing.
+        chat: The operator's own channel, direct chat or user id, "" to write nothing.
         person: A person's token for what needs one, "" for none.
     """
 
@@ -71,6 +71,7 @@ class SlackDoctor:
             Probe("bot token", "1 auth.test", self._auth, needed=True),
             *(Probe(f"scope {s}", "6 scopes [memory]", self._granted(s), n) for s, n in _items()),
             Probe("socket mode", "2 apps.connections.open", self._socket),
+            Probe("direct chat", "2.4 conversations.open, im:write", self._open_chat),
             Probe("post", "3 chat.postMessage, chat:write", self._post_root, needed=True),
             Probe("escapes", "3 escape only & < > [memory]", self._escapes),
             Probe("thread with metadata", "5 conversations.replies", self._thread, needed=True),
@@ -141,6 +142,15 @@ class SlackDoctor:
         return "an address is given"
 
     # --- messages ------------------------------------------------------------------------------
+
+    async def _open_chat(self) -> str:
+        self._in_chat({})
+        if self._chat[0] not in "UW":
+            return "not needed: --chat names a channel"
+        body = {"users": self._chat}
+        answer = await self._as_bot("direct chat", "conversations.open", body, as_form=True)
+        self._chat = str(part(answer, "channel").get("id", ""))
+        return f"--chat is {self._chat}"
 
     async def _post_root(self) -> str:
         metadata = {"event_type": "plumbline_doctor", "event_payload": {"key": "doctor"}}
@@ -253,7 +263,7 @@ class SlackDoctor:
 
     def _in_chat(self, body: Body) -> Body:
         if not self._chat:
-            raise NotProbed("writes a message: allow it with --chat (a channel of your own)")
+            raise NotProbed("writes a message: allow it with --chat (your user id, or a channel)")
         return {"channel": self._chat, **body}
 
     def _need_root(self) -> str:

@@ -91,10 +91,14 @@ async def test_without_a_chat_nothing_is_written(
     assert simulator.messages(platform, "alice", CHATS[platform]) == []
 
 
-async def test_a_slack_channel_does_as_well(
-    simulator: RunningSimulator, settings: Settings
+@pytest.mark.parametrize(
+    ("platform", "chat"),
+    [("slack", "C0DEMO0001"), ("slack", "U0ALICE001"), ("feishu", "ou_demo_alice")],
+)
+async def test_a_channel_or_a_person_does_as_well(
+    simulator: RunningSimulator, settings: Settings, platform: Platform, chat: str
 ) -> None:
-    found = await examine(simulator, settings, "slack", chat="C0DEMO0001")
+    found = await examine(simulator, settings, platform, chat=chat)
     assert {one.verdict for one in found.values()} == {"pass"}
 
 
@@ -229,6 +233,8 @@ class TestTheCommand:
         file.write_text(" xoxp-demo-alice\n")
         token = doctor.read_token(file)
         lark = doctor.examination("feishu", "C0DEMO0001", None, token)
+        assert doctor.examination("feishu", "a@example.com", None, "").chat == "a@example.com"
+        assert doctor.examination("slack", "a@example.com", None, "").chat == ""
         slack = doctor.examination("slack", "C0DEMO0001", None, token)
         assert (lark.chat, lark.person) == ("", "")
         assert (slack.chat, slack.person) == ("C0DEMO0001", "xoxp-demo-alice")
