@@ -22,7 +22,7 @@ from evaluation.bench.goals import Verdict, judge
 from evaluation.bench.peers import ROOT, Row, Unmeasured, interleaved
 
 PAGE = ROOT / "docs" / "performance.md"
-COMMAND = "make bench"
+REPEATS = 3
 
 
 def cache_folder() -> Path:
@@ -53,7 +53,7 @@ def measured(bench: Path, venvs: Path, repeats: int) -> tuple[list[Row], list[fl
     rows: list[Row] = []
     for row in interleaved(bench, venvs, repeats):
         rows.append(row)
-        print(f"{row['repeat'] + 1}/{repeats} {row['scenario']:6} {row['name']}", flush=True)
+        print(f"part {row['repeat'] + 1}: {row['scenario']:6} {row['name']}", flush=True)
     return rows, [float(row["load1"]) for row in rows]
 
 
@@ -67,7 +67,7 @@ def show(verdicts: Sequence[Verdict]) -> None:
 def main() -> int:
     """Measure, print, write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=REPEATS)
     parser.add_argument("--bench", type=Path, default=ROOT.parent / "shared" / "bench")
     parser.add_argument("--venvs", type=Path, default=cache_folder())
     chosen = parser.parse_args()
@@ -87,7 +87,10 @@ def main() -> int:
         return 2
     verdicts = judge(rows, own, edge)
     show(verdicts)
-    report.write(PAGE, report.section(verdicts, rows, COMMAND, [*loads, os.getloadavg()[0]]))
+    command = "make bench"
+    if chosen.repeats != REPEATS:
+        command = f"python -m evaluation.bench.run --repeats {chosen.repeats}"
+    report.write(PAGE, report.section(verdicts, rows, command, [*loads, os.getloadavg()[0]]))
     print(f"written: {PAGE.relative_to(ROOT)}")
     return int(any(v.word == "missed" for v in verdicts))
 
