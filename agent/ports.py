@@ -279,13 +279,22 @@ Sign = Literal["seen", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
+class Control:
+    """A button: what it asks for, the turn it is about, and its words in the reader's language."""
+
+    action: str
+    turn: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
 class Frame:
     """What a person should see now: always the whole, never a difference.
 
     `text` is the model's markdown so far with [src:id] markers; `sources` is what the markers may
     mean (unknown ids are dropped). `progress` is one line in plain words, "" for none. `notice` is
     a closing line of our own (offline model, incomplete answer, error code). `done` marks the last
-    frame; the source list stands in that one.
+    frame; the source list and the `controls` stand in that one.
     """
 
     turn: str
@@ -295,6 +304,7 @@ class Frame:
     notice: str = ""
     sources: Mapping[str, Source] | None = None
     done: bool = False
+    controls: Sequence[Control] = ()
 
 
 class AnswerMessage(Protocol):
@@ -328,6 +338,20 @@ class Chat(Protocol):
         """Post a short notice of our own as a reply; `key` makes a repeat harmless."""
         ...
 
-    async def whisper(self, chat: ChatRef, asker: Identity, text: str, key: str) -> None:
-        """Tell the asker alone."""
+    async def whisper(
+        self,
+        chat: ChatRef,
+        asker: Identity,
+        text: str,
+        key: str,
+        controls: Sequence[Control] = (),
+    ) -> None:
+        """Tell the asker alone, with buttons if there are any."""
+        ...
+
+    async def announce(self, chat: str, text: str, key: str, person: str = "") -> str:
+        """Post to a chat's top level, naming a person (a user id) in front; returns the id.
+
+        `key` makes a repeat harmless where the platform knows such keys.
+        """
         ...
