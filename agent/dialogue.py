@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from agent.domain import Json
@@ -17,6 +17,19 @@ class Text:
     """Plain words."""
 
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture that a person sent. Histories keep `blob`, its key in the blob store.
+
+    `data` is resolved by whoever builds a request; None sends a placeholder in its place.
+    `media_type` is what the sender said; what is sent is what the bytes are.
+    """
+
+    blob: str
+    media_type: str = ""
+    data: bytes | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +57,7 @@ class ToolReply:
     error: bool = False
 
 
-Block = Text | Thinking | ToolCall | ToolReply
+Block = Text | Picture | Thinking | ToolCall | ToolReply
 
 
 @dataclass(frozen=True, slots=True)

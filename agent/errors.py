@@ -14,6 +14,7 @@ PlumblineError
     ├── PlatformRefused  the chat platform said no for good
     ├── ModelRefused     the model declined the content
     └── ModelFailed      the model gave nothing that can be shown
+        └── ContextTooLong   the request is longer than the model's window
 """
 
 from __future__ import annotations
@@ -109,3 +110,9 @@ class ModelFailed(ForPerson):
     """The model gave nothing that can be shown, or could not be reached."""
 
     code = "PL-304"
+
+
+class ContextTooLong(ModelFailed):
+    """The request does not fit the model's window; a shorter one may."""
+
+    code = "PL-307"

@@ -13,6 +13,7 @@ from agent.dialogue import (
     Block,
     Message,
     ModelReply,
+    Picture,
     StopReason,
     Text,
     Thinking,
@@ -236,6 +237,8 @@ def reply_from_json(plain: Json) -> ModelReply:
 def _block_to_json(block: Block) -> Json:
     if isinstance(block, Text):
         return ["text", block.text]
+    if isinstance(block, Picture):
+        return ["picture", block.blob, block.media_type]
     if isinstance(block, Thinking):
         return ["thinking", block.raw]
     if isinstance(block, ToolCall):
@@ -248,6 +251,8 @@ def _block_from_json(plain: Json) -> Block:
     match plain:
         case ["text", str(text)]:
             return Text(text)
+        case ["picture", str(blob), str(media_type)]:
+            return Picture(blob, media_type)
         case ["thinking", str(raw)]:
             return Thinking(raw)
         case ["call", str(id_), str(name), (dict() | None) as arguments]:

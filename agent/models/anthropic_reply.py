@@ -19,6 +19,7 @@ from agent.dialogue import (
     Usage,
 )
 from agent.domain import Json
+from agent.models.tool_names import ToolNames
 from agent.models.wire import mend_text, parse_arguments
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ class Reading:
     """Collects a reply. `feed` gives the words of an event, `reply` the whole at the end."""
 
     model: str
+    names: ToolNames = field(default_factory=ToolNames)
     _blocks: dict[int, _Open] = field(default_factory=dict[int, _Open])
     _stop: StopReason | None = None
     _input: int = 0
@@ -89,7 +91,9 @@ class Reading:
     def reply(self) -> ModelReply:
         """The reply so far; without a stop reason it was cut."""
         stop = self._stop or "cut"
-        blocks = [b for _, o in sorted(self._blocks.items()) if (b := _block(o)) is not None]
+        blocks = [
+            b for _, o in sorted(self._blocks.items()) if (b := _block(o, self.names)) is not None
+        ]
         if stop in ("length", "cut") and blocks and isinstance(blocks[-1], ToolCall):
             blocks[-1] = ToolCall(blocks[-1].id, blocks[-1].name, None)
         usage = Usage(self._input + self._cached, self._output, self._cached)
@@ -128,7 +132,7 @@ def _words(block: _Open, text: str) -> Iterator[TextDelta]:
             yield TextDelta(words)
 
 
-def _block(block: _Open) -> Block | None:
+def _block(block: _Open, names: ToolNames) -> Block | None:
     """Our block; None for blank text, unfinished thinking and kinds that we never ask for."""
     match block.kind:
         case "text":
@@ -138,7 +142,8 @@ def _block(block: _Open) -> Block | None:
             return Thinking(raw) if block.closed else None
         case "tool_use":
             arguments = _arguments(block) if block.closed else None
-            return ToolCall(str(block.start["id"]), str(block.start["name"]), arguments)
+            name = names.original(str(block.start["name"]))
+            return ToolCall(str(block.start["id"]), name, arguments)
         case _:
             return None
 

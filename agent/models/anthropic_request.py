@@ -6,8 +6,19 @@ import json
 from collections.abc import Sequence
 from typing import cast
 
-from agent.dialogue import Block, Message, Text, Thinking, ToolCall, ToolReply, ToolSpec
+from agent.dialogue import (
+    Block,
+    Message,
+    Picture,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolReply,
+    ToolSpec,
+)
 from agent.domain import Json
+from agent.models import pictures
+from agent.models.tool_names import ToolNames
 from agent.models.wire import mend
 
 CACHED_MESSAGES = 2
@@ -26,10 +37,14 @@ def system(text: str) -> list[Json]:
     return [mend({"type": "text", "text": text, "cache_control": dict(_CACHE)})]
 
 
-def tools(specs: Sequence[ToolSpec]) -> list[Json]:
+def tools(specs: Sequence[ToolSpec], names: ToolNames) -> list[Json]:
     """The tools in the given order; the breakpoint stands on the last."""
     made: list[dict[str, Json]] = [
-        {"name": s.name, "description": s.description, "input_schema": dict(s.schema)}
+        {
+            "name": names.advertised(s.name),
+            "description": s.description,
+            "input_schema": dict(s.schema),
+        }
         for s in specs
     ]
     if made:
@@ -37,11 +52,14 @@ def tools(specs: Sequence[ToolSpec]) -> list[Json]:
     return [mend(m) for m in made]
 
 
-def messages(history: Sequence[Message]) -> list[Json]:
-    """The conversation without blank texts and empty messages, the newest parts cached."""
+def messages(history: Sequence[Message], names: ToolNames, *, images: bool = True) -> list[Json]:
+    """The conversation without blank texts and empty messages, the newest parts cached.
+
+    Without `images` words stand in for each picture.
+    """
     made: list[tuple[str, list[dict[str, Json]]]] = []
     for message in history:
-        content = [c for b in _ordered(message) if (c := _content(b)) is not None]
+        content = [c for b in _ordered(message) if (c := _content(b, names, images)) is not None]
         if content:
             made.append((message.role, content))
     newest = [content for role, content in made if role == "user"][-CACHED_MESSAGES:]
@@ -57,15 +75,22 @@ def _ordered(message: Message) -> Sequence[Block]:
     return sorted(message.blocks, key=lambda b: not isinstance(b, ToolReply))
 
 
-def _content(block: Block) -> dict[str, Json] | None:
+def _content(block: Block, names: ToolNames, images: bool) -> dict[str, Json] | None:
     """The block's JSON; None for what must not be sent."""
     match block:
         case Text(text):
             return {"type": "text", "text": text} if text.strip() else None
+        case Picture():
+            return _picture(block, images)
         case Thinking(raw):
             return _thinking(raw)
         case ToolCall(id=id_, name=name, arguments=arguments):
-            return {"type": "tool_use", "id": id_, "name": name, "input": dict(arguments or {})}
+            return {
+                "type": "tool_use",
+                "id": id_,
+                "name": names.advertised(name),
+                "input": dict(arguments or {}),
+            }
         case ToolReply(call=call, text=text, error=error):
             return {
                 "type": "tool_result",
@@ -73,6 +98,14 @@ def _content(block: Block) -> dict[str, Json] | None:
                 "content": text if text.strip() else _EMPTY_RESULT,
                 "is_error": error,
             }
+
+
+def _picture(picture: Picture, images: bool) -> dict[str, Json]:
+    sent = pictures.encoded(picture) if images else None
+    if sent is None:
+        return {"type": "text", "text": pictures.placeholder(seen=images)}
+    kind, data = sent
+    return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}}
 
 
 def _thinking(raw: str) -> dict[str, Json] | None:

@@ -13,6 +13,12 @@ from agent.domain import Json
 DEFAULT_PAUSE = 5.0
 """Seconds to wait when a server limits us and names no pause; our choice."""
 
+_TOO_LONG = re.compile(
+    r"context.{0,3}(?:length|window|size|limit)|(?:prompt|input|request).{0,20}too (?:long|large)|"
+    r"too many (?:input )?tokens|max_model_len|range of input length|"
+    r"maximum (?:input|number of tokens|prompt)|input characters limit",
+    re.IGNORECASE,
+)
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
@@ -49,6 +55,14 @@ def parse_arguments(text: str) -> dict[str, Json] | None:
     except ValueError:
         return None
     return cast("dict[str, Json]", mend(value)) if isinstance(value, dict) else None
+
+
+def says_too_long(message: str) -> bool:
+    """Whether the message of a refused request says that it does not fit the model's window.
+
+    The services have no common code for it; these are the words that they use.
+    """
+    return bool(_TOO_LONG.search(message))
 
 
 def retry_after(headers: Mapping[str, str]) -> float:

@@ -19,10 +19,12 @@ from agent.dialogue import (
     ToolSpec,
 )
 from agent.models.anthropic import AnthropicModel
+from agent.models.catalogue import capability
 from agent.models.offline import OfflineModel
+from agent.models.openai_compatible.client import OpenAICompatibleModel
 from agent.ports import Model
 from tests.fakes.scripted_model import ScriptedModel, call, reply
-from tests.fakes.sse_server import Played, sse_case, sse_server
+from tests.fakes.sse_server import Played, model_stream, sse_case, sse_server
 
 SEARCH = ToolSpec(
     "knowledge_search",
@@ -55,7 +57,7 @@ def answer_stream() -> Played:
     return Played(f"{body}\n\n{tail}")
 
 
-@pytest.fixture(params=["offline", "anthropic", "scripted"])
+@pytest.fixture(params=["offline", "anthropic", "openai_compatible", "scripted"])
 async def model(request: pytest.FixtureRequest) -> AsyncGenerator[Model, None]:
     """A model that calls tools on the first request and answers on the second."""
     async with AsyncExitStack() as stack:
@@ -65,6 +67,14 @@ async def model(request: pytest.FixtureRequest) -> AsyncGenerator[Model, None]:
             yield ScriptedModel(
                 [reply(call("knowledge_search", {"queries": ["hotel"]})), "650 [src:kb-1]"]
             )
+        elif request.param == "openai_compatible":
+            answers = [model_stream("openai_parallel_calls"), model_stream("openai_answer")]
+            server = await stack.enter_async_context(sse_server(answers))
+            model = OpenAICompatibleModel(
+                base_url=f"{server.address}/v1", about=capability("qwen-case"), api_key="invented"
+            )
+            stack.push_async_callback(model.aclose)
+            yield model
         else:
             answers = [sse_case("two_parallel_calls"), answer_stream()]
             server = await stack.enter_async_context(sse_server(answers))

@@ -17,6 +17,7 @@ Ending = Literal["whole", "abort", "hang"]
 
 OK = 200
 CASES = Path(__file__).parents[1] / "data" / "cases"
+MODELS = Path(__file__).parents[1] / "data" / "models"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,11 @@ def sse_case(name: str, ending: Ending = "whole") -> Played:
     """The handed stream `agent/NAME.sse`."""
     body = (CASES / "agent" / f"{name}.sse").read_text(encoding="utf-8")
     return Played(body, ending=ending)
+
+
+def model_stream(name: str, ending: Ending = "whole") -> Played:
+    """Our own recorded stream `tests/data/models/NAME.sse`."""
+    return Played((MODELS / f"{name}.sse").read_text(encoding="utf-8"), ending=ending)
 
 
 def fault(status: int, kind: str, message: str = "", **headers: str) -> Played:

@@ -28,9 +28,17 @@ from agent.dialogue import (
     Usage,
 )
 from agent.domain import Json
-from agent.errors import Misconfigured, ModelFailed, PlumblineError, RateLimited, Unavailable
+from agent.errors import (
+    ContextTooLong,
+    Misconfigured,
+    ModelFailed,
+    PlumblineError,
+    RateLimited,
+    Unavailable,
+)
 from agent.models.anthropic import AnthropicModel
 from agent.models.anthropic_request import messages
+from agent.models.tool_names import ToolNames
 from tests.fakes.sse_server import CASES, Played, SseServer, fault, sse_case, sse_server
 
 SEARCH = ToolSpec("search_knowledge", "Searches.", {"type": "object", "properties": {}})
@@ -247,7 +255,7 @@ async def test_redacted_thinking_is_kept_and_a_foreign_block_is_not_sent() -> No
     reply = await replied(stream_of([hidden], text_block("Yes.")))
     foreign = Thinking('{"reasoning_content": "of another vendor"}')
     history = replace(reply.message, blocks=(*reply.message.blocks, foreign))
-    assert messages([history]) == [
+    assert messages([history], ToolNames()) == [
         {"role": "assistant", "content": [hidden, {"type": "text", "text": "Yes."}]}
     ]
 
@@ -349,7 +357,8 @@ async def test_the_pause_that_a_rate_limit_names_is_kept() -> None:
         (fault(403, "permission_error", SECRET), Misconfigured),
         (fault(400, "invalid_request_error", SECRET), ModelFailed),
         (fault(404, "not_found_error", SECRET), ModelFailed),
-        (fault(413, "request_too_large", SECRET), ModelFailed),
+        (fault(413, "request_too_large", SECRET), ContextTooLong),
+        (fault(400, "invalid_request_error", "prompt is too long: 9 > 8 maximum"), ContextTooLong),
     ],
 )
 async def test_error_statuses(answer: Played, error: type[PlumblineError]) -> None:
