@@ -29,7 +29,7 @@ from agent.domain import ChatRef, Identity, Language, Passage, Question
 from agent.durable import inbox
 from agent.durable.records import TurnRecord, Versions
 from agent.loop import Limits
-from agent.ports import Frame, Sign, ToolResult
+from agent.ports import Control, Frame, Sign, ToolResult
 from agent.stores.local_key_cipher import LocalKeyCipher
 from agent.stores.memory_table import MemoryTable
 from agent.stores.system_clock import RandomIds, SystemClock
@@ -129,7 +129,17 @@ class Silent:
 
     async def say(self, chat: ChatRef, text: str, key: str) -> None: ...
 
-    async def whisper(self, chat: ChatRef, asker: Identity, text: str, key: str) -> None: ...
+    async def whisper(
+        self,
+        chat: ChatRef,
+        asker: Identity,
+        text: str,
+        key: str,
+        controls: Sequence[Control] = (),
+    ) -> None: ...
+
+    async def announce(self, chat: str, text: str, key: str, person: str = "") -> str:
+        return key
 
     def begin(self, chat: ChatRef, asker: Identity, turn: str) -> Silent:
         return self
