@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import islice
 from xml.sax.saxutils import quoteattr
 
 from agent.domain import EVERYONE, Citation, Passage, Source
@@ -11,6 +13,10 @@ from agent.markup.markers import cited
 from agent.ports import ToolResult
 
 NOTHING_FOUND = "No passages found."
+PASSAGES_KEPT = 3
+"""Passages of a cited source that stay with the answer, for the sources button."""
+PASSAGE_KEPT = 1_200
+"""Characters of a passage that stay with the answer."""
 
 _SPECIAL = re.compile(r"[&<>\"\n\r\t]")
 """What an attribute's value has to be escaped for; most values have none of it."""
@@ -26,10 +32,11 @@ class SourceCollector:
     become those who may read every passage that was shown, so the entry never widens.
     """
 
-    __slots__ = ("_table",)
+    __slots__ = ("_passages", "_table")
 
     def __init__(self) -> None:
         self._table: dict[str, Source] = {}
+        self._passages: dict[str, dict[str, Passage]] = {}
 
     @property
     def table(self) -> Mapping[str, Source]:
@@ -39,6 +46,7 @@ class SourceCollector:
     def add(self, passages: Iterable[Passage]) -> None:
         """Enter the sources of these passages."""
         for p in passages:
+            self._passages.setdefault(p.source, {}).setdefault(p.text, p)
             known = self._table.get(p.source)
             if known is None:
                 self._table[p.source] = Source(
@@ -55,6 +63,17 @@ class SourceCollector:
                     known.readers & p.readers,
                     known.private or p.private,
                 )
+
+    def evidence(self, citations: Iterable[Citation]) -> tuple[Passage, ...]:
+        """The passages of the cited sources as they were shown, in the order of the numbers.
+
+        At most PASSAGES_KEPT of a source, each cut after PASSAGE_KEPT characters.
+        """
+        return tuple(
+            p if len(p.text) <= PASSAGE_KEPT else replace(p, text=p.text[:PASSAGE_KEPT] + "…")
+            for c in citations
+            for p in islice(self._passages[c.source.source].values(), PASSAGES_KEPT)
+        )
 
     def resolve(self, text: str) -> tuple[str, tuple[Citation, ...]]:
         """The text with markers of known sources only, and their citations, numbered from 1."""

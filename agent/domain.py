@@ -99,14 +99,38 @@ class Attachment:
     locator: str = ""
 
 
+MaterialKind = Literal[
+    "forwarded", "quoted", "parent", "thread", "shared", "card", "unread", "left_out"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A piece of what came with a question and is not the asker's own words.
+
+    `kind`: a message of a merged forward; the message that was quoted; the root and the replies of
+    the thread; a message or page that was shared; a card; what could not be read and why; how many
+    pieces were left out. `author` is a shown name or an id, `at` seconds since the epoch (0 when it
+    is not known), `depth` how deep a forward is nested in another.
+    """
+
+    kind: MaterialKind
+    author: str = ""
+    at: float = 0.0
+    text: str = ""
+    depth: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """One message of a person to the bot, as it was read from the verified event.
 
     `text` is plain words with our own mention removed. `asked_at` is the message's own time in
     seconds since the epoch. `deferred` names what the worker still has to fetch before the text is
-    complete ("merge_forward"), empty for most. `notes` are short facts for the person, such as a
-    kind of message that can not be read.
+    complete (words with a space between: merge_forward, card, quote, thread, files), empty for most
+    and when it was fetched. `material` is what came along as data. `notes` are short facts for the person, such as a
+    kind of message that can not be read. `act` is what a pressed control or a slash command asks
+    for (agent/actions.py), "" for a message; `about` is the turn that it is about.
     """
 
     asker: Identity
@@ -120,6 +144,9 @@ class Question:
     deferred: str = ""
     unsupported: str = ""
     platform_hints: Mapping[str, str] = field(default_factory=dict[str, str])
+    act: str = ""
+    about: str = ""
+    material: tuple[Material, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

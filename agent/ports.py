@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from agent.dialogue import Capability, ModelEvent, ModelRequest, ToolSpec
-from agent.domain import ChatRef, Identity, Json, Language, Passage, Source
+from agent.domain import ChatRef, Identity, Json, Language, Passage, Question, Source
 
 # --- time and chance -------------------------------------------------------------------------
 
@@ -353,5 +353,18 @@ class Chat(Protocol):
         """Post to a chat's top level, naming a person (a user id) in front; returns the id.
 
         `key` makes a repeat harmless where the platform knows such keys.
+        """
+        ...
+
+
+class Gatherer(Protocol):
+    """Reads what the event of a question did not carry."""
+
+    async def gather(self, question: Question, *, again: bool) -> Question | None:
+        """The question with its material; None when its message was taken back meanwhile.
+
+        `again` says that the question has waited: its own words are read once more, since they may
+        have been edited. What can not be read is said in the material; no fault of the platform is
+        raised.
         """
         ...

@@ -32,10 +32,13 @@ async def recall(table: Table, record: TurnRecord) -> Snapshot:
     """The memory of the question's session.
 
     A thread that is opened under a message of a direct chat starts with that message's exchange, so
-    that a follow-up in the thread understands the turn it stands under.
+    that a follow-up in the thread understands the turn it stands under. A retry does not hear the
+    answer that it replaces.
     """
     own = await snapshot.load(table, record.session)
     chat = record.question.chat
+    if record.question.act == "retry":
+        own = replace(own, exchanges=tuple(e for e in own.exchanges if e.message != chat.message))
     if own.version or chat.kind != "direct" or chat.thread is None:
         return own
     top = keys.session_id(record.question.asker, replace(chat, thread=None))

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from agent import phrases, session
+from agent import phrases, presses, session
 from agent.citations import SourceCollector, readers_of
+from agent.desk import Desk
 from agent.domain import Answer, AnswerStatus, Question, Source
 from agent.durable import answers, inbox, snapshot
+from agent.durable.answers import Evidence
 from agent.durable.journal import Journal
 from agent.durable.lock import Lease
 from agent.durable.outbox import Outbox
 from agent.durable.records import TurnRecord
 from agent.durable.snapshot import Exchange, Snapshot
 from agent.errors import ModelFailed, PlumblineError
-from agent.loop import Limits, Loop, LoopEnd
+from agent.loop import Loop, LoopEnd
 from agent.markup.markers import is_refusal, without_refusal
-from agent.ports import Chat, Cipher, Clock, Model, Table, Tool
+from agent.ports import Cipher, Clock, Table
 from agent.stopwatch import Stopwatch
 from agent.stream import AnswerStream
 from agent.toolbox import Toolbox
@@ -52,30 +54,16 @@ class Drawers(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
-    """What a turn works with. The asker is already bound into the tools."""
-
-    table: Table
-    cipher: Cipher
-    clock: Clock
-    chat: Chat
-    model: Model
-    tools: Sequence[Tool]
-    policy: str
-    time_zone: str
-    limits: Limits = field(default_factory=Limits)
-
-
-@dataclass(frozen=True, slots=True)
 class Outcome:
     """An answer as it goes out, and what the thread remembers of it.
 
     `sources` is what the text's markers may mean, `notice` our own closing line. `memory` is None
-    when the thread's memory stays as it was.
+    when the thread's memory stays as it was. `evidence` is what the sources button shows.
     """
 
     answer: Answer
     sources: Mapping[str, Source] = field(default_factory=dict[str, Source])
+    evidence: Evidence = Evidence()  # noqa: RUF009  a frozen value
     notice: str = ""
     memory: Snapshot | None = None
 
@@ -86,6 +74,7 @@ async def run_turn(desk: Desk, record: TurnRecord, watch: Stopwatch) -> Outcome:
     A fault of the model or of a source is told to the person in that message. Raises what the chat
     platform or the table raise when they can not be reached at all.
     """
+    record = replace(record, question=desk.preferences.applied(record.question))
     question = record.question
     outbox = Outbox(desk.table, desk.clock, record)
     earlier = await outbox.intend(ANSWER)
@@ -110,7 +99,12 @@ async def run_turn(desk: Desk, record: TurnRecord, watch: Stopwatch) -> Outcome:
             except Exception as fault:  # told as well: never silence, never a traceback
                 log.exception("turn %s ends with a fault", record.turn)
                 outcome = told(question, fault)
-        await stream.finish(outcome.answer.text, notice=outcome.notice, sources=outcome.sources)
+        await stream.finish(
+            outcome.answer.text,
+            notice=outcome.notice,
+            sources=outcome.sources,
+            controls=presses.buttons(record.turn, question.language, outcome.answer),
+        )
         await outbox.sent(ANSWER, stream.handle)
     watch.once("total")
     return replace(outcome, answer=replace(outcome.answer, timings=watch.times))
@@ -134,7 +128,12 @@ async def save_turn(desk: Drawers, record: TurnRecord, lease: Lease, outcome: Ou
         lease,
         "FAILED" if answer.status == "failed" else "DONE",
         answer=await answers.seal(
-            desk.cipher, desk.clock, record, answer, readers_of(answer.citations)
+            desk.cipher,
+            desk.clock,
+            record,
+            answer,
+            readers_of(answer.citations),
+            outcome.evidence,
         ),
         snapshot=memory
         and snapshot.save(memory, record.session, record.org, lease.fence, desk.clock.now()),
@@ -145,6 +144,11 @@ def told(question: Question, fault: Exception) -> Outcome:
     """What the person hears of a fault: one sentence with its code and a next step."""
     code = fault.code if isinstance(fault, PlumblineError) else PlumblineError.code
     return Outcome(_own_words("", "failed"), notice=phrases.error(question.language, code))
+
+
+def said(text: str) -> Outcome:
+    """What is saved of an act that told a person something in our own words."""
+    return Outcome(_own_words(text, "answered"))
 
 
 def lost_turn() -> Outcome:
@@ -226,7 +230,8 @@ def _concluded(desk: Desk, question: Question, toolbox: Toolbox, end: LoopEnd) -
     if name == OFFLINE:
         notices.append(phrases.offline_model(language))
     answer = Answer(clean, citations, status, end.model or name, end.steps)
-    return Outcome(answer, sources.table, "\n".join(notices))
+    evidence = Evidence(sources.evidence(citations), tuple(sources.table))
+    return Outcome(answer, sources.table, evidence, "\n".join(notices))
 
 
 def _own_words(text: str, status: AnswerStatus) -> Answer:

@@ -68,7 +68,8 @@ class Action:
     `user` is who did it, not who asked. `value` is what the control carries, in the shape it came
     (Feishu: an object or a plain string); `form` holds the named fields of a submitted form.
     `reply` is the platform's handle for a later change (Feishu update token, Slack response_url).
-    `at` is the platform's own time of the action, as text.
+    `at` is the platform's own time of the action, as text. `external` marks a person of another
+    company.
     """
 
     kind: Literal["button", "form", "shortcut"]
@@ -82,6 +83,7 @@ class Action:
     reply: str = field(repr=False)
     at: str
     event: str
+    external: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from agent.domain import Identity
+from agent.domain import Identity, Platform
 from agent.errors import Misconfigured
 
 
@@ -15,16 +15,28 @@ class Configuration(BaseModel):
     """The file's content.
 
     `groups` names who belongs to a reader group: `platform:user id`, such as `slack:U0ALICE001`.
+    `escalation` says to which chats the questions about a space go that are passed on to
+    colleagues: `space = "feishu:oc_…"` or, for both platforms, `"feishu:oc_… slack:C…"`; `default`
+    is for all other spaces.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     groups: dict[str, tuple[str, ...]] = {}
+    escalation: dict[str, str] = {}
 
     def groups_of(self, person: Identity) -> frozenset[str]:
         """The groups that name this person."""
         member = f"{person.platform}:{person.user}"
         return frozenset(name for name, members in self.groups.items() if member in members)
+
+    def escalation_chat(self, space: str, platform: Platform) -> str:
+        """The chat on the platform where colleagues answer for the space; "" when there is none."""
+        for name in (space, "default"):
+            for chat in self.escalation.get(name, "").split():
+                if chat.startswith(f"{platform}:"):
+                    return chat.removeprefix(f"{platform}:")
+        return ""
 
 
 def load_configuration(path: str) -> Configuration:

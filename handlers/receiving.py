@@ -14,12 +14,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from agent.domain import Platform, Question
-from agent.durable import inbox, keys
+from agent.domain import Platform
 from agent.errors import Misconfigured
-from connectors.incoming import Challenge, Command, Incoming, Message, Recalled, Refused
+from connectors.incoming import Action, Challenge, Command, Incoming, Message, Recalled, Refused
 from handlers import gateway, loop, wiring
 from handlers.gateway import Request, Response
+from handlers.intake import take
+from handlers.pressing import Handled, press
 from handlers.settings import Settings, variable_of
 from handlers.wiring import Receiving
 
@@ -87,36 +88,21 @@ async def answer(incoming: Incoming, edge: Edge, store: Receiving) -> Response:
     Raises:
         Unavailable: table or queue gave no answer; the platform has to deliver again.
     """
-    outcome = await _take(incoming, store)
+    handled = await _take(incoming, edge, store)
     kind = type(incoming).__name__.lower()
-    log.info("platform=%s kind=%s outcome=%s %s", edge.platform, kind, outcome, _ids(incoming))
+    ids = _ids(incoming)
+    log.info("platform=%s kind=%s outcome=%s %s", edge.platform, kind, handled.outcome, ids)
     if isinstance(incoming, Refused):
         return Response(401, edge.body)
-    return Response(200, _body(incoming, edge))
+    return Response(200, handled.body or _body(incoming, edge))
 
 
-async def _take(incoming: Incoming, store: Receiving) -> str:
+async def _take(incoming: Incoming, edge: Edge, store: Receiving) -> Handled:
     if isinstance(incoming, Message):
-        return await accept(incoming.question, incoming.event, store)
-    return getattr(incoming, "reason", "") or getattr(incoming, "kind", "") or "noted"
-
-
-async def accept(question: Question, event: str, store: Receiving) -> str:
-    """Take a question in and ring for it once; what became of it in one word.
-
-    A message that comes again rings only when the first delivery did not get that far.
-
-    Raises:
-        Unavailable: table or queue gave no answer; the platform has to deliver again.
-    """
-    taken = await inbox.accept(store.table, store.clock, question, event)
-    if not taken.fresh:
-        marker = await store.table.get(keys.marker(taken.session, taken.order, taken.turn))
-        if marker is None or "due_pk" not in marker:
-            return "duplicate"
-    await store.queue.ring(taken.session)
-    await inbox.mark_rung(store.table, taken)
-    return "accepted" if taken.fresh else "rung_again"
+        return Handled(await take(incoming.question, incoming.event, store))
+    if isinstance(incoming, Action):
+        return await press(incoming, edge.platform, store)
+    return Handled(getattr(incoming, "reason", "") or getattr(incoming, "kind", "") or "noted")
 
 
 def _body(incoming: Incoming, edge: Edge) -> str:

@@ -7,7 +7,7 @@ search) is imported when the first turn needs it, after its reaction.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -24,10 +24,10 @@ from agent.stores.system_clock import RandomIds, SystemClock
 from handlers.settings import Settings
 
 if TYPE_CHECKING:
-    from agent.domain import Platform, Question
+    from agent.desk import Desk, House
+    from agent.domain import Identity, Platform, Question
     from agent.durable.records import TurnRecord, Versions
     from agent.ports import Model
-    from agent.turn import Desk
     from handlers.configuration import Configuration
     from rag.knowledge import Knowledge
 
@@ -39,11 +39,18 @@ OFFLINE_PACE = 0.015
 
 @dataclass(frozen=True, slots=True)
 class Receiving:
-    """What a receiving function needs: a place to write, a bell to ring, the time."""
+    """What a receiving function needs: a place to write, a bell to ring, the time, who we are."""
 
     table: Table
     queue: Queue
     clock: Clock
+    org: str = "default"
+    feishu_app: str = ""
+    slack_app: str = ""
+
+    def app(self, platform: Platform) -> str:
+        """Our app on the platform, as far as it was set."""
+        return self.feishu_app if platform == "feishu" else self.slack_app
 
 
 @lru_cache(maxsize=8)
@@ -55,6 +62,9 @@ def receiving(settings: Settings) -> Receiving:
         SqliteTable(state / "table.sqlite"),
         SqliteQueue(state / "queue.sqlite", clock, ids),
         clock,
+        settings.org,
+        settings.feishu_app_id,
+        settings.slack_app_id,
     )
 
 
@@ -99,7 +109,7 @@ class Workplace:
                     _turn_kit, self._settings, self.table, self.clock
                 )
                 self._closing.append(self._kit.close_model)
-        return self._kit.desk(self, record.question)
+        return await self._kit.desk(self, record.question)
 
     async def aclose(self) -> None:
         """Close every client that was opened; the next use opens them anew."""
@@ -132,19 +142,19 @@ class TurnKit:
     policy: str
     versions: Versions
 
-    def desk(self, place: Workplace, question: Question) -> tuple[Desk, Versions]:
+    async def desk(self, place: Workplace, question: Question) -> tuple[Desk, Versions]:
         """A turn's desk for this asker: here, and only here, the asker meets the tools.
 
         In a room with others only what everyone may read is searched: the answer is for all eyes.
         """
+        from agent.desk import Desk
+        from agent.durable import preferences
         from agent.loop import Limits
-        from agent.turn import Desk
         from rag.knowledge import build_tools
 
         asker = question.asker
-        labels = asker.labels(self.configuration.groups_of(asker))
-        if question.chat.kind == "group":
-            labels &= {EVERYONE}
+        own = asker.labels(self.configuration.groups_of(asker))
+        labels = own & {EVERYONE} if question.chat.kind == "group" else own
         desk = Desk(
             table=place.table,
             cipher=place.cipher,
@@ -155,8 +165,26 @@ class TurnKit:
             policy=self.policy,
             time_zone=self.settings.time_zone,
             limits=Limits(steps=self.settings.step_limit),
+            labels=own,
+            preferences=await preferences.load(place.table, asker.principal),
+            house=self._house(asker, own),
         )
         return desk, self.versions
+
+    def _house(self, asker: Identity, labels: frozenset[str]) -> House:
+        """What the operator offers this person."""
+        from agent.desk import House
+
+        catalog, configuration = self.knowledge.catalog, self.configuration
+
+        async def documents() -> int:
+            return await catalog.readable(labels)
+
+        async def escalation(sources: Sequence[str]) -> str:
+            space = await catalog.space_of(sources[0], configuration.escalation) if sources else ""
+            return configuration.escalation_chat(space, asker.platform)
+
+        return House(documents=documents, escalation=escalation)
 
 
 @asynccontextmanager

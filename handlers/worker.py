@@ -96,11 +96,15 @@ async def _answer(workplace: Workplace, record: TurnRecord, lease: Lease) -> Non
         except Exception as fault:  # noqa: BLE001  what can not even begin is told as well
             await _give_up(workplace, record, lease, fault)
             return
-        from agent.turn import lost_turn, run_turn, save_turn
+        from agent.actions import ACTS, perform
+        from agent.turn import lost_turn, run_turn, said, save_turn
 
         record = await inbox.start(workplace.table, workplace.clock, record, lease.fence, versions)
         try:
-            outcome = await run_turn(desk, record, watch)
+            if record.question.act in ACTS:
+                outcome = said(await perform(desk, record))
+            else:
+                outcome = await run_turn(desk, record, watch)
         except (ForPerson, Retryable) as error:
             if isinstance(error, Retryable) and record.attempt < MOST_ATTEMPTS:
                 raise
@@ -130,8 +134,10 @@ async def _give_up(
 
 
 async def _notice(workplace: Workplace, record: TurnRecord) -> None:
-    """Show that the question was seen, before anything heavy is loaded."""
+    """Show that a question was seen, before anything heavy is loaded; a press has its answer."""
     question = record.question
+    if question.act:
+        return
     try:
         await workplace.chat(question.asker.platform).react(question.chat, "seen")
     except PlumblineError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
@@ -68,6 +68,18 @@ class Catalog:
         pk = keys.document(self._org, space, "-").pk  # the part that all share
         found = [_entry(item) async for item in self._all(pk, "D#")]
         return tuple(entry for entry in found if entry.state != "removed")
+
+    async def space_of(self, source: str, spaces: Iterable[str]) -> str:
+        """Which of these spaces a document is in; "" for none of them."""
+        for space in spaces:
+            if await self._table.get(keys.document(self._org, space, source)) is not None:
+                return space
+        return ""
+
+    async def readable(self, labels: frozenset[str]) -> int:
+        """How many documents there are for somebody who carries these reader labels."""
+        entries = [e for space in await self.spaces() for e in await self.entries(space)]
+        return sum(e.state == "indexed" and not labels.isdisjoint(e.readers) for e in entries)
 
     async def open_space(self, name: str, readers: frozenset[str]) -> None:
         """Note that a space exists, and who reads what does not say otherwise."""

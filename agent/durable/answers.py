@@ -3,31 +3,74 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypedDict, cast
+from typing import NotRequired, TypedDict, cast
 
-from agent.domain import Answer, AnswerStatus, Citation, DocumentStatus, Json, Source
+from agent.domain import (
+    Answer,
+    AnswerStatus,
+    Citation,
+    DocumentStatus,
+    Json,
+    Passage,
+    Source,
+)
 from agent.durable import keys
-from agent.durable.records import TurnRecord, check_format, new_item, packed, unpacked
+from agent.durable.records import TurnRecord, check_format, new_item, packed, text_of, unpacked
 from agent.ports import Cipher, Clock, Put, Table
 
 
 @dataclass(frozen=True, slots=True)
 class StoredAnswer:
-    """An answer and the labels of those who may read all of it."""
+    """An answer and the labels of those who may read all of it.
+
+    `passages` are those of the cited sources, in the order of the numbers; `searched` are the ids
+    of all sources that were shown to the model. Both are empty in answers of older versions.
+    """
 
     answer: Answer
     readers: frozenset[str]
+    passages: tuple[Passage, ...] = ()
+    searched: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What an answer rests on, as StoredAnswer keeps it."""
+
+    passages: tuple[Passage, ...] = ()
+    searched: tuple[str, ...] = ()
 
 
 async def seal(
-    cipher: Cipher, clock: Clock, record: TurnRecord, answer: Answer, readers: frozenset[str]
+    cipher: Cipher,
+    clock: Clock,
+    record: TurnRecord,
+    answer: Answer,
+    readers: frozenset[str],
+    evidence: Evidence = Evidence(),  # a frozen value
 ) -> Put:
     """The write that stores the answer, for the transaction at the end of the turn."""
     item = new_item(keys.answer(record.turn), "answer", record.org, clock.now(), record.owner)
     item["status"] = answer.status
-    plain = packed(_to_json(StoredAnswer(answer, readers))).encode()
+    item["session"], item["order"] = record.session, record.order
+    stored = StoredAnswer(answer, readers, evidence.passages, evidence.searched)
+    plain = packed(_to_json(stored)).encode()
     item["box"] = await cipher.seal(plain, _context(record.turn, record.owner))
     return Put(item)
+
+
+async def question_of(table: Table, turn: str) -> TurnRecord | None:
+    """The record of a turn that has ended, found by its id alone; None when it is gone.
+
+    Raises:
+        UnknownFormat: it was written in a format that is not read any more.
+    """
+    item = await table.get(keys.answer(turn))
+    session, order = (text_of(item or {}, name) for name in ("session", "order"))
+    if not session or not order:
+        return None
+    record = await table.get(keys.turn(session, order, turn))
+    return None if record is None else TurnRecord.from_item(record)
 
 
 async def load(table: Table, cipher: Cipher, turn: str, asker: str) -> StoredAnswer | None:
@@ -58,6 +101,8 @@ class _Stored(TypedDict):
     steps: int
     timings: dict[str, float]
     readers: list[str]
+    passages: NotRequired[list[tuple[str, str, str, str, str, str]]]
+    searched: NotRequired[list[str]]
 
 
 def _to_json(stored: StoredAnswer) -> Json:
@@ -83,6 +128,8 @@ def _to_json(stored: StoredAnswer) -> Json:
         "steps": answer.steps,
         "timings": dict(answer.timings),
         "readers": [*sorted(stored.readers)],
+        "passages": [[p.source, p.title, p.text, p.url, p.kind, p.place] for p in stored.passages],
+        "searched": [*stored.searched],
     }
 
 
@@ -100,4 +147,7 @@ def _from_json(plain: Json) -> StoredAnswer:
         stored["steps"],
         stored["timings"],
     )
-    return StoredAnswer(answer, frozenset(stored["readers"]))
+    passages = tuple(Passage(*row) for row in stored.get("passages", ()))
+    return StoredAnswer(
+        answer, frozenset(stored["readers"]), passages, tuple(stored.get("searched", ()))
+    )

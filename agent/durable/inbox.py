@@ -13,6 +13,8 @@ from agent.durable.records import (
     TurnRecord,
     Versions,
     new_item,
+    packed,
+    question_to_json,
     versions_to_json,
 )
 from agent.errors import ConditionFailed, Unavailable
@@ -29,6 +31,7 @@ from agent.ports import (
     Put,
     Table,
     Update,
+    Value,
     Write,
 )
 
@@ -48,7 +51,9 @@ class Accepted:
     fresh: bool
 
 
-async def accept(table: Table, clock: Clock, question: Question, event: str) -> Accepted:
+async def accept(
+    table: Table, clock: Clock, question: Question, event: str, turn: str = ""
+) -> Accepted:
     """Take a message in: one transaction, whether it is new or delivered again.
 
     Args:
@@ -56,6 +61,7 @@ async def accept(table: Table, clock: Clock, question: Question, event: str) -> 
         clock: Gives the time of receipt.
         question: The message; its identity makes the turn.
         event: The platform's id of the event that brought it.
+        turn: The turn of what is no message of its own, such as a press; "" makes the message's.
 
     Raises:
         Unavailable: the table gave no answer; the platform has to deliver again.
@@ -64,7 +70,7 @@ async def accept(table: Table, clock: Clock, question: Question, event: str) -> 
     now = clock.now()
     record = TurnRecord(
         session=keys.session_id(asker, chat),
-        turn=keys.turn_id(asker.app, chat.chat, chat.message),
+        turn=turn or keys.turn_id(asker.app, chat.chat, chat.message),
         order=keys.order(question.asked_at),
         question=question,
         event=event,
@@ -135,10 +141,12 @@ async def start(
     record: TurnRecord,
     fence: int,
     versions: Versions = Versions(),  # noqa: B008  # a frozen value
+    gathered: Question | None = None,
 ) -> TurnRecord:
     """Begin the turn, or begin it anew after a crash, under the lease with this fence.
 
-    Repeating it after a lost answer counts no further attempt.
+    Repeating it after a lost answer counts no further attempt. `gathered` is the question with what
+    its event did not carry: it takes the place of the stored one, so that no attempt fetches twice.
 
     Raises:
         ConditionFailed: a later holder has it, or it has ended.
@@ -146,15 +154,17 @@ async def start(
     started = replace(
         record, state="RUNNING", fence=fence, attempt=record.attempt + 1, versions=versions
     )
-    change = Change(
-        set={
-            "state": started.state,
-            "fence": fence,
-            "attempt": started.attempt,
-            "versions": versions_to_json(versions),
-            "started_at": clock.now(),
-        }
-    )
+    attributes: dict[str, Value] = {
+        "state": started.state,
+        "fence": fence,
+        "attempt": started.attempt,
+        "versions": versions_to_json(versions),
+        "started_at": clock.now(),
+    }
+    if gathered is not None:
+        started = replace(started, question=gathered)
+        attributes["question"] = packed(question_to_json(gathered))
+    change = Change(set=attributes)
     await table.update_if(record.key, change, (_not_later_than(fence), _STILL_OPEN))
     return started
 
@@ -198,6 +208,18 @@ async def finish(
         if item is None or (item["state"], item["fence"]) != (state, lease.fence):
             raise
     return replace(record, state=state, fence=lease.fence)
+
+
+async def cancel_pending(
+    table: Table, clock: Clock, record: TurnRecord, lease: Lease
+) -> TurnRecord:
+    """End a turn that was not begun because its message was taken back: never answered.
+
+    Raises:
+        ConditionFailed: the lease was lost, or the turn has ended.
+        Unavailable: no answer, and a look at the turn shows that it did not end.
+    """
+    return await finish(table, clock, record, lease, "CANCELLED")
 
 
 def _not_later_than(fence: int) -> Condition:

@@ -56,6 +56,11 @@ def action_turn_id(action: str, user: str, at: str) -> str:
     return _hash(action, user, at)
 
 
+def short(value: str) -> str:
+    """Any text as 26 characters that may be part of a key."""
+    return _hash(value)
+
+
 def order(at: float) -> str:
     """A message's place in its session: its own time (s since the epoch) in 15 digits of ms."""
     return f"{max(round(at * 1000), 0):015d}"
@@ -158,6 +163,11 @@ def answer(turn_: str) -> Key:
 def feedback(turn_: str, principal: str) -> Key:
     """What one person thought of the answer."""
     return Key(journal(turn_), "FB#" + _joined(principal))
+
+
+def claim(turn_: str, action: str) -> Key:
+    """Which press had this effect on the turn's answer."""
+    return Key(journal(turn_), "ACT#" + _joined(action))
 
 
 def audit_event(turn_: str, number: int) -> Key:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, TypedDict, cast
+from typing import Literal, NotRequired, TypedDict, cast
 
 from agent.domain import (
     Attachment,
@@ -14,6 +14,8 @@ from agent.domain import (
     Identity,
     Json,
     Language,
+    Material,
+    MaterialKind,
     Mention,
     Platform,
     Question,
@@ -28,7 +30,19 @@ FORMAT = 1
 DAY = 86_400
 HOUR = 3_600
 
-Kind = Literal["turn", "marker", "lock", "snapshot", "step", "view", "outbox", "answer"]
+Kind = Literal[
+    "turn",
+    "marker",
+    "lock",
+    "snapshot",
+    "step",
+    "view",
+    "outbox",
+    "answer",
+    "feedback",
+    "claim",
+    "preferences",
+]
 Class = Literal["session", "turn", "private", "audit", "kb"]
 State = Literal[
     "RECEIVED", "RUNNING", "WAITING_APPROVAL", "HANDED", "POSTED", "DONE", "CANCELLED", "FAILED"
@@ -47,6 +61,9 @@ _KEPT: dict[Kind, tuple[Class, int]] = {
     "view": ("turn", 30 * DAY),
     "outbox": ("turn", 30 * DAY),
     "answer": ("private", 30 * DAY),
+    "feedback": ("private", 400 * DAY),
+    "claim": ("turn", 30 * DAY),
+    "preferences": ("private", 3_650 * DAY),
 }
 """Class and seconds to keep, from DATA_MODEL.md's last column."""
 
@@ -174,6 +191,8 @@ def question_to_json(question: Question) -> dict[str, Json]:
         "deferred": question.deferred,
         "unsupported": question.unsupported,
         "hints": dict(question.platform_hints),
+        "act": [question.act, question.about],
+        "material": [[m.kind, m.author, m.at, m.text, m.depth] for m in question.material],
     }
 
 
@@ -191,6 +210,8 @@ class _StoredQuestion(TypedDict):
     deferred: str
     unsupported: str
     hints: dict[str, str]
+    act: NotRequired[tuple[str, str]]
+    material: NotRequired[list[tuple[MaterialKind, str, float, str, int]]]
 
 
 def question_from_json(plain: Json) -> Question:
@@ -208,6 +229,8 @@ def question_from_json(plain: Json) -> Question:
         stored["deferred"],
         stored["unsupported"],
         stored["hints"],
+        *stored.get("act", ("", "")),
+        tuple(Material(*row) for row in stored.get("material", [])),
     )
 
 

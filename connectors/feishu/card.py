@@ -12,7 +12,7 @@ from agent.domain import Language, Source
 from agent.markup.pages import pages
 from agent.markup.renderer import document
 from agent.markup.tree import Block, CitationMark, Words
-from agent.ports import Frame
+from agent.ports import Control, Frame
 from connectors.feishu.markup import TABLES, card_writer, plain_writer, safe_url
 
 LIMIT: Final = 28_000
@@ -39,6 +39,7 @@ class CardText:
     text: str
     sources: str = ""
     notice: str = ""
+    controls: tuple[Control, ...] = ()
 
 
 def size(text: str) -> int:
@@ -64,7 +65,43 @@ def final_card(language: Language, state: phrases.CardState, content: CardText) 
     if content.sources:
         elements.append({"tag": "hr", "element_id": "line"})
         elements.append(_markdown("sources", content.sources, small=True))
+    if content.controls:
+        elements.append(button_row(content.controls))
     return _card(language, state, elements or [_markdown(ANSWER, " ")], streaming=False)
+
+
+def note_card(text: str, controls: Sequence[Control]) -> Card:
+    """A card of our own words with buttons, without a header."""
+    return {
+        "schema": "2.0",
+        "config": {"update_multi": True},
+        "body": {"elements": [_markdown("note", plain(text)), button_row(controls)]},
+    }
+
+
+def button_row(controls: Sequence[Control]) -> Card:
+    """Buttons beside each other; each carries its action and turn (FEISHU.md 2.6)."""
+    return {
+        "tag": "column_set",
+        "element_id": "controls",
+        "flex_mode": "flow",
+        "horizontal_spacing": "8px",
+        "columns": [
+            {"tag": "column", "width": "auto", "elements": [_button(n, control)]}
+            for n, control in enumerate(controls)
+        ],
+    }
+
+
+def _button(number: int, control: Control) -> Card:
+    return {
+        "tag": "button",
+        "element_id": f"control{number}",
+        "text": {"tag": "plain_text", "content": control.label},
+        "type": "default",
+        "size": "small",
+        "behaviors": [{"type": "callback", "value": {"a": control.action, "t": control.turn}}],
+    }
 
 
 def summary(language: Language, state: phrases.CardState) -> str:
@@ -114,7 +151,7 @@ def card_texts(frame: Frame, tables: int = TABLES) -> tuple[CardText, ...]:
     more = plain(phrases.goes_on(frame.language))
     return (
         *(CardText(text, notice=more) for text in texts[:-1]),
-        CardText(texts[-1], sources, notice),
+        CardText(texts[-1], sources, notice, tuple(frame.controls)),
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from agent import phrases
@@ -18,7 +18,7 @@ from agent.domain import ChatRef, Identity, Source
 from agent.errors import PlatformRefused, PlumblineError
 from agent.markup.markers import is_refusal
 from agent.markup.renderer import IncrementalRenderer
-from agent.ports import Clock, Frame, Sign
+from agent.ports import Clock, Control, Frame, Sign
 from connectors.feishu import card as cards
 from connectors.feishu.api import FeishuApi
 from connectors.feishu.markup import TABLES, card_writer
@@ -71,10 +71,27 @@ class FeishuChat:
         """Post a notice as a reply; the same key posts once within an hour."""
         await reply(self._api, chat, "text", _text(text), key)
 
-    async def whisper(self, chat: ChatRef, asker: Identity, text: str, key: str) -> None:
+    async def whisper(
+        self,
+        chat: ChatRef,
+        asker: Identity,
+        text: str,
+        key: str,
+        controls: Sequence[Control] = (),
+    ) -> None:
         """Tell the asker alone: in the direct chat with the bot."""
         del chat
-        await self._api.send(asker.user, "open_id", "text", _text(text), short(key))
+        kind, content = "text", _text(text)
+        if controls:
+            kind = "interactive"
+            content = json.dumps(cards.note_card(text, controls), ensure_ascii=False)
+        await self._api.send(asker.user, "open_id", kind, content, short(key))
+
+    async def announce(self, chat: str, text: str, key: str, person: str = "") -> str:
+        """Post to the chat; the same key posts once within an hour."""
+        named = f'<at user_id="{person}"></at> ' if person.replace("_", "").isalnum() else ""
+        content = json.dumps({"text": named + _safe(text)}, ensure_ascii=False)
+        return await self._api.send(chat, "chat_id", "text", content, short(key))
 
 
 def short(key: str) -> str:
@@ -84,8 +101,11 @@ def short(key: str) -> str:
 
 def _text(text: str) -> str:
     """Plain words as message content; an angle bracket would be read as a mention's tag."""
-    safe = text.replace("<", "＜").replace(">", "＞")
-    return json.dumps({"text": safe}, ensure_ascii=False)
+    return json.dumps({"text": _safe(text)}, ensure_ascii=False)
+
+
+def _safe(text: str) -> str:
+    return text.replace("<", "＜").replace(">", "＞")
 
 
 async def reply(api: FeishuApi, chat: ChatRef, msg_type: str, content: str, key: str) -> str:

@@ -62,7 +62,7 @@ def _message(header: Fields, event: Fields, home: Home, now: float) -> Incoming:
         return Ignored("everyone_mentioned" if everyone else "not_addressed")
     reading = reader.read(kind, wire.text(message.get("content")), mentions)
     created = wire.whole(message.get("create_time")) or wire.whole(header.get("create_time"))
-    thread = wire.identifier(message.get("thread_id"))
+    hints = _hints(message)
     question = Question(
         asker=asker,
         chat=chat,
@@ -71,11 +71,33 @@ def _message(header: Fields, event: Fields, home: Home, now: float) -> Incoming:
         asked_at=created / 1000 if created else now,
         attachments=reading.attachments,
         mentions=mentions.people,
-        deferred=reading.deferred,
+        deferred=_deferred(kind, reading, chat, hints),
         unsupported=reading.unsupported,
-        platform_hints={"thread_id": thread} if thread else {},
+        platform_hints=hints,
     )
     return Message(question, wire.identifier(header.get("event_id")))
+
+
+def _hints(message: Fields) -> dict[str, str]:
+    """What later calls need: the topic, and the message that was quoted."""
+    found = {
+        "thread_id": wire.identifier(message.get("thread_id")),
+        "parent": wire.identifier(message.get("parent_id")),
+    }
+    return {key: value for key, value in found.items() if value}
+
+
+def _deferred(kind: str, reading: reader.Reading, chat: ChatRef, hints: Mapping[str, str]) -> str:
+    """What the worker has to fetch, as words with a space between.
+
+    Inside a topic the parent is the topic's root, which comes with the topic.
+    """
+    wanted = [reading.deferred, "card" if kind == "interactive" else ""]
+    if "thread_id" in hints and chat.thread:
+        wanted.append("thread")
+    elif "parent" in hints:
+        wanted.append("quote")
+    return " ".join(word for word in wanted if word)
 
 
 def _asker(header: Fields, sender: Fields, home: Home) -> Identity:
@@ -138,6 +160,7 @@ def _action(header: Fields, event: Fields) -> Incoming:
         reply=wire.text(event.get("token")),
         at=wire.text(header.get("create_time")),
         event=_event_id(header),
+        external=operator.get("tenant_key") not in (None, "", header.get("tenant_key")),
     )
 
 

@@ -6,7 +6,7 @@ may have been made (SLACK.md §3, SECURITY.md M3).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import httpx
@@ -63,20 +63,28 @@ class SlackApi:
         return await self._call("auth.test", {})
 
     async def post(self, channel: str, thread_ts: str, content: Body) -> str:
-        """Post a message (`content`: text, blocks, metadata); returns its ts."""
-        body = {"channel": channel, "thread_ts": thread_ts, **_QUIET, **content}
+        """Post a message (`content`: text, blocks, metadata); returns its ts.
+
+        An empty `thread_ts` posts to the channel itself.
+        """
+        thread = {"thread_ts": thread_ts} if thread_ts else {}
+        body = {"channel": channel, **thread, **_QUIET, **content}
         return str((await self._call("chat.postMessage", body)).get("ts", ""))
 
     async def update(self, channel: str, ts: str, content: Body) -> None:
         """Put another text and blocks into a message of ours."""
         await self._call("chat.update", {"channel": channel, "ts": ts, **content})
 
-    async def post_ephemeral(self, channel: str, user: str, thread_ts: str, text: str) -> None:
-        """Show a text to one person alone; `thread_ts` may be empty."""
-        body = {"channel": channel, "user": user, "text": text}
-        await self._call(
-            "chat.postEphemeral", body | ({"thread_ts": thread_ts} if thread_ts else {})
-        )
+    async def post_ephemeral(
+        self, channel: str, user: str, thread_ts: str, text: str, blocks: Sequence[Body] = ()
+    ) -> None:
+        """Show a text (or blocks) to one person alone; `thread_ts` may be empty."""
+        body: Body = {"channel": channel, "user": user, "text": text}
+        if thread_ts:
+            body["thread_ts"] = thread_ts
+        if blocks:
+            body["blocks"] = [*blocks]
+        await self._call("chat.postEphemeral", body)
 
     async def start_stream(
         self, channel: str, thread_ts: str, team: str, user: str, markdown: str
@@ -125,6 +133,33 @@ class SlackApi:
         }
         answer = await self._call("conversations.replies", form, as_form=True)
         return list(answer.get("messages") or ())
+
+    async def thread_page(
+        self, channel: str, thread_ts: str, cursor: str = "", *, oldest: str = ""
+    ) -> tuple[list[Body], str]:
+        """A page of a thread, oldest first, and the cursor of the next page ("" at the end)."""
+        form = {"channel": channel, "ts": thread_ts, "limit": "200"}
+        form |= {"cursor": cursor} if cursor else {}
+        form |= {"oldest": oldest} if oldest else {}
+        answer = await self._call("conversations.replies", form, as_form=True)
+        after = part(answer, "response_metadata").get("next_cursor")
+        return list(answer.get("messages") or ()), str(after or "")
+
+    async def message(self, channel: str, ts: str) -> list[Body]:
+        """The message of a channel's main flow with this ts, alone; empty when it is gone."""
+        form = {"channel": channel, "oldest": ts, "latest": ts, "inclusive": "true", "limit": "1"}
+        answer = await self._call("conversations.history", form, as_form=True)
+        return list(answer.get("messages") or ())
+
+    async def person_name(self, user: str) -> str:
+        """The shown name of a person; "" when the answer has none."""
+        found = part(await self._call("users.info", {"user": user}, as_form=True), "user")
+        shown = part(found, "profile").get("display_name")
+        return str(shown or found.get("real_name") or found.get("name") or "")
+
+    async def file_info(self, file: str) -> Body:
+        """A file's object."""
+        return part(await self._call("files.info", {"file": file}, as_form=True), "file")
 
     async def _call(self, method: str, body: Body, *, as_form: bool = False) -> Body:
         request = self._client.build_request(

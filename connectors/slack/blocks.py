@@ -16,7 +16,7 @@ from agent.markup.pages import pages, split_exact
 from agent.markup.renderer import document
 from agent.markup.tree import Block, Words
 from agent.markup.writer import Writer
-from agent.ports import Frame
+from agent.ports import Control, Frame
 from connectors.slack.markup import markdown_writer, mrkdwn_writer, safe_url
 
 PAGE: Final = 11_000
@@ -33,11 +33,12 @@ class Page:
     markdown: str
     mrkdwn: str
     tail: tuple[str, ...] = ()
+    controls: tuple[Control, ...] = ()
 
     @property
     def tail_blocks(self) -> list[dict[str, Any]]:
-        """Sources and notice as blocks."""
-        return [section(text) for text in self.tail]
+        """Sources, notice and controls as blocks."""
+        return [*map(section, self.tail), *control_blocks(self.controls)]
 
     def rich(self) -> dict[str, Any]:
         """Text and blocks with standard markdown."""
@@ -55,6 +56,35 @@ class Page:
 
     def _short(self) -> str:
         return split_exact(self.mrkdwn or "\n".join(self.tail), FALLBACK)[0]
+
+
+def control_blocks(controls: Sequence[Control]) -> list[dict[str, Any]]:
+    """Buttons as blocks; an opinion pro and con are Slack's own pair of feedback buttons."""
+    named = {control.action: control for control in controls}
+    blocks: list[dict[str, Any]] = []
+    if "helpful" in named and "unhelpful" in named:
+        pair = {
+            "type": "feedback_buttons",
+            "action_id": "plumbline_feedback",
+            "positive_button": _choice(named.pop("helpful")),
+            "negative_button": _choice(named.pop("unhelpful")),
+        }
+        blocks.append({"type": "context_actions", "elements": [pair]})
+    if named:
+        buttons = [
+            {"type": "button", "action_id": f"plumbline_{c.action}", **_choice(c)}
+            for c in named.values()
+        ]
+        blocks.append({"type": "actions", "elements": buttons})
+    return blocks
+
+
+def _choice(control: Control) -> dict[str, Any]:
+    return {
+        "text": {"type": "plain_text", "text": control.label},
+        "value": f"{control.action} {control.turn}",
+        "accessibility_label": control.label,
+    }
 
 
 def section(text: str) -> dict[str, Any]:
@@ -77,7 +107,9 @@ def answer_pages(frame: Frame) -> tuple[Page, ...]:
 
     cut = pages(blocks, written, PAGE - sum(map(len, tail)))
     return tuple(
-        Page(rich.blocks(page), plain.blocks(page), tail if n == len(cut) - 1 else ())
+        Page(rich.blocks(page), plain.blocks(page))
+        if n < len(cut) - 1
+        else Page(rich.blocks(page), plain.blocks(page), tail, tuple(frame.controls))
         for n, page in enumerate(cut)
     )
 

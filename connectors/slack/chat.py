@@ -9,15 +9,23 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 from agent.domain import ChatRef, Identity, Source
 from agent.errors import PlatformRefused, PlumblineError, Unavailable
 from agent.markup.renderer import IncrementalRenderer
-from agent.ports import Clock, Frame, Sign
+from agent.ports import Clock, Control, Frame, Sign
 from connectors.slack.api import SlackApi
-from connectors.slack.blocks import FALLBACK, PAGE, Page, answer_pages, own_words
+from connectors.slack.blocks import (
+    FALLBACK,
+    PAGE,
+    Page,
+    answer_pages,
+    control_blocks,
+    own_words,
+    section,
+)
 from connectors.slack.markup import markdown_writer
 from connectors.web import part
 
@@ -75,11 +83,26 @@ class SlackChat:
         """Post a notice as a reply; after a lost answer the thread is searched for it first."""
         await post_once(self._api, self._clock, chat, {"text": own_words(text)}, key)
 
-    async def whisper(self, chat: ChatRef, asker: Identity, text: str, key: str) -> None:
+    async def whisper(
+        self,
+        chat: ChatRef,
+        asker: Identity,
+        text: str,
+        key: str,
+        controls: Sequence[Control] = (),
+    ) -> None:
         """Tell the asker alone, where the question stands; `key` is not needed for that."""
         del key
         root = "" if chat.thread is None else chat.thread
-        await self._api.post_ephemeral(chat.chat, asker.user, root, own_words(text))
+        words = own_words(text)
+        blocks = [section(words), *control_blocks(controls)] if controls else []
+        await self._api.post_ephemeral(chat.chat, asker.user, root, words, blocks)
+
+    async def announce(self, chat: str, text: str, key: str, person: str = "") -> str:
+        """Post to the channel; returns the ts."""
+        named = f"<@{person}> " if person.isalnum() else ""
+        marked = {"metadata": {"event_type": _EVENT, "event_payload": {"key": key}}}
+        return await self._api.post(chat, "", {"text": named + own_words(text), **marked})
 
 
 async def post_once(
@@ -279,7 +302,8 @@ class SlackAnswer:
         if self._mode == "stream":
             grows = page.markdown.startswith(self._sent)
             rest = page.markdown[len(self._sent) :] if grows else ""
-            content: dict[str, Any] = {"blocks": page.tail_blocks} if grows and page.tail else {}
+            tail = page.tail_blocks if grows else []
+            content: dict[str, Any] = {"blocks": tail} if tail else {}
             if rest:
                 content["markdown_text"] = rest
             try:

@@ -153,7 +153,15 @@ def _used(
         reply=wire.text(payload.get("response_url")),
         at=at,
         event="",
+        external=_external(payload),
     )
+
+
+def _external(payload: Fields) -> bool:
+    """Whether the person belongs to neither the workspace nor its organisation (Slack Connect)."""
+    own = wire.members(payload.get("user")).get("team_id")
+    places = [wire.members(payload.get(name)).get("id") for name in ("team", "enterprise")]
+    return bool(own) and not any(places[1:]) and own not in places
 
 
 def _form(state: Fields) -> dict[str, Json]:

@@ -11,7 +11,7 @@ from agent.durable import inbox
 from agent.durable.records import TurnRecord, Versions
 from agent.errors import PlumblineError
 from agent.loop import Limits
-from agent.ports import Chat, Frame, Model, Sign, Tool, Write
+from agent.ports import Chat, Control, Frame, Model, Sign, Tool, Write
 from agent.stores.local_key_cipher import LocalKeyCipher
 from agent.stores.memory import MemoryQueue
 from agent.stores.memory_table import MemoryTable
@@ -50,8 +50,19 @@ class PlainChat:
     async def say(self, chat: ChatRef, text: str, key: str) -> None:
         self.said.append(text)
 
-    async def whisper(self, chat: ChatRef, asker: Identity, text: str, key: str) -> None:
+    async def whisper(
+        self,
+        chat: ChatRef,
+        asker: Identity,
+        text: str,
+        key: str,
+        controls: Sequence[Control] = (),
+    ) -> None:
         self.said.append(text)
+
+    async def announce(self, chat: str, text: str, key: str, person: str = "") -> str:
+        self.said.append(text)
+        return f"announced {chat}"
 
 
 @dataclass(slots=True)

@@ -19,6 +19,7 @@ from typing import Any
 
 import httpx
 
+from agent.desk import Desk
 from agent.domain import Answer, Platform
 from agent.durable import answers, keys
 from agent.durable.records import TurnRecord, Versions
@@ -30,7 +31,6 @@ from agent.ports import Clock, Model, Tool
 from agent.stores.sqlite_queue import SqliteQueue
 from agent.stores.sqlite_table import SqliteTable
 from agent.stores.system_clock import SystemClock
-from agent.turn import Desk
 from handlers import local, wiring
 from handlers.cli.workspace import COMPANY, demo_settings, free_port
 from handlers.configuration import load_configuration
@@ -98,7 +98,7 @@ class StagedPlace(Workplace):
         self.queue = SqliteQueue(state / "queue.sqlite", self.clock, self.ids, visibility)
 
     async def desk(self, record: TurnRecord) -> tuple[Desk, Versions]:
-        desk, versions = self._staged.desk(self, record.question)
+        desk, versions = await self._staged.desk(self, record.question)
         return replace(desk, tools=tuple(self._retool(desk.tools))), versions
 
 

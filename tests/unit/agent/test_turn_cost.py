@@ -22,7 +22,7 @@ from agent.stores.memory import MemoryQueue
 from agent.stream import AnswerStream
 from agent.tool import tool
 from agent.toolbox import Toolbox
-from handlers import receiving
+from handlers.intake import take
 from handlers.wiring import Receiving
 from handlers.worker import drain
 from tests.fakes.clock import CountingIds, FakeClock
@@ -91,10 +91,10 @@ async def test_a_duplicate_is_one_lock_call_and_no_turn() -> None:
     table, clock = CountingTable(), FakeClock()
     queue = MemoryQueue(clock, CountingIds())
     store = Receiving(table, queue, clock)
-    assert await receiving.accept(asked("again?"), "ev1", store) == "accepted"
+    assert await take(asked("again?"), "ev1", store) == "accepted"
     for event in ("ev1", "ev2"):
         table.calls.clear()
-        assert await receiving.accept(asked("again?"), event, store) == "duplicate"
+        assert await take(asked("again?"), event, store) == "duplicate"
         assert table.calls == {"transact": 1, "get": 1}
     assert len(await queue.receive(10)) == 1
     [session] = {(await inbox.accept(table, clock, asked("again?"), "ev3")).session}

@@ -1,0 +1,119 @@
+"""What the worker does about a press or another act that is no question: each tells one person."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from agent import presses, replies
+from agent.desk import Desk
+from agent.domain import EVERYONE, Language
+from agent.durable import answers, keys
+from agent.durable.answers import StoredAnswer
+from agent.durable.records import TurnRecord
+from agent.ports import Control
+from agent.replies import Note
+
+SHOWN: Final = 3_500
+"""Characters of the passages that the sources button shows in all."""
+QUOTED: Final = 800
+"""Characters of our answer in a question that is passed on to colleagues."""
+_MARKERS: Final = re.compile(r"\s*\[(?:src:[^\]\n]*|no-answer)\]")
+
+Act = Callable[[Desk, TurnRecord], Awaitable[str]]
+
+
+async def perform(desk: Desk, record: TurnRecord) -> str:
+    """Do what the record's act asks for; the words that the person was told.
+
+    Raises what the chat platform or the table raise when they can not be reached.
+    """
+    return await ACTS[record.question.act](desk, record)
+
+
+async def _whisper(
+    desk: Desk, record: TurnRecord, text: str, controls: tuple[Control, ...] = ()
+) -> str:
+    """Tell the person alone, beside the answer that was pressed."""
+    question = record.question
+    where = replace(question.chat, thread=question.chat.reply_root)
+    await desk.chat.whisper(where, question.asker, text, f"{record.turn} told", controls)
+    return text
+
+
+async def _tell(desk: Desk, record: TurnRecord) -> str:
+    """Bring the private words that the receiving function chose."""
+    return await _whisper(desk, record, record.question.text)
+
+
+async def _why(desk: Desk, record: TurnRecord) -> str:
+    """Ask what was wrong with the answer."""
+    language = record.question.language
+    controls = presses.reasons(record.question.about, language)
+    return await _whisper(desk, record, replies.note(language, "why"), controls)
+
+
+async def _sources(desk: Desk, record: TurnRecord) -> str:
+    """Show the passages to whoever may read every source of the answer."""
+    language = record.question.language
+    stored = await _answer(desk, record)
+    if stored is None or not stored.passages:
+        return await _note(desk, record, "no_sources")
+    if any(not c.source.readers & desk.labels for c in stored.answer.citations):
+        return await _note(desk, record, "hidden_sources")
+    return await _whisper(desk, record, passages(language, stored))
+
+
+async def _human(desk: Desk, record: TurnRecord) -> str:
+    """Post the question with its context to the colleagues in charge, and say so."""
+    stored = await _answer(desk, record)
+    asked = await answers.question_of(desk.table, record.question.about)
+    choose = desk.house.escalation
+    sources = [] if stored is None else [c.source.source for c in stored.answer.citations]
+    searched = () if stored is None else stored.searched
+    chat = await choose((*sources, *searched)) if choose else ""
+    if not chat or asked is None:
+        await desk.table.delete_if(keys.claim(record.question.about, "human"))
+        return await _note(desk, record, "nobody" if asked else "gone")
+    language = asked.question.language
+    answer, titles = "", ""
+    if stored is not None and EVERYONE in stored.readers:
+        answer = _MARKERS.sub("", stored.answer.text).strip()[:QUOTED] or "-"
+        titles = "; ".join(c.source.title for c in stored.answer.citations)
+    text = replies.escalation(language, asked.question.text, answer, titles)
+    await desk.chat.announce(chat, text, f"{record.turn} human", record.question.asker.user)
+    return await _note(desk, record, "passed_on")
+
+
+async def _note(desk: Desk, record: TurnRecord, name: Note) -> str:
+    return await _whisper(desk, record, replies.note(record.question.language, name))
+
+
+async def _answer(desk: Desk, record: TurnRecord) -> StoredAnswer | None:
+    asked = await answers.question_of(desk.table, record.question.about)
+    if asked is None:
+        return None
+    return await answers.load(desk.table, desk.cipher, asked.turn, asked.owner)
+
+
+def passages(language: Language, stored: StoredAnswer) -> str:
+    """The passages of an answer under the numbers that its claims carry."""
+    numbers = {c.source.source: c.n for c in stored.answer.citations}
+    room = max(SHOWN // max(len(stored.passages), 1), 200)
+    parts = [replies.passages_title(language)]
+    for p in stored.passages:
+        place = f" · {p.place}" if p.place else ""
+        text = " ".join(p.text.split())
+        cut = text if len(text) <= room else text[:room] + "…"
+        parts.append(f"[{numbers[p.source]}] {p.title}{place}\n{cut}")
+    return "\n\n".join(parts)
+
+
+ACTS: Final[Mapping[str, Act]] = {
+    "tell": _tell,
+    "why": _why,
+    "sources": _sources,
+    "human": _human,
+}

@@ -1,0 +1,57 @@
+"""What a turn and the acts around it work with."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from agent.domain import EVERYONE, Language
+from agent.durable.preferences import Preferences
+from agent.loop import Limits
+from agent.ports import Chat, Cipher, Clock, Model, Table, Tool
+
+
+async def _no_documents() -> int:
+    """The size of a knowledge base that is not there."""
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """What the operator offers and decided for everybody.
+
+    `models` are the names that a person may choose from, the first is the default. `kinds` are the
+    kinds of sources that can be switched off. `documents` counts the ones that the asker may read.
+    `escalation` says to which chat a question goes that is passed on to colleagues; `welcome` are
+    texts in place of our own, by language and name.
+    """
+
+    models: tuple[str, ...] = ()
+    version: str = ""
+    kinds: tuple[str, ...] = ("kb",)
+    documents: Callable[[], Awaitable[int]] = _no_documents
+    escalation: Callable[[Sequence[str]], Awaitable[str]] | None = None
+    welcome: Mapping[Language, Mapping[str, str]] = field(
+        default_factory=dict[Language, Mapping[str, str]]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What a turn works with. The asker is already bound into the tools.
+
+    `labels` are the reader labels of the asker, `preferences` what this person chose.
+    """
+
+    table: Table
+    cipher: Cipher
+    clock: Clock
+    chat: Chat
+    model: Model
+    tools: Sequence[Tool]
+    policy: str
+    time_zone: str
+    limits: Limits = field(default_factory=Limits)
+    labels: frozenset[str] = frozenset((EVERYONE,))
+    preferences: Preferences = Preferences()  # noqa: RUF009  a frozen value
+    house: House = House()
