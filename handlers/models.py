@@ -1,0 +1,94 @@
+"""Opens the models that the settings name: each adapter is imported only when it is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from agent.errors import Misconfigured
+from agent.ports import Clock
+from handlers.settings import OFFLINE, Settings
+
+if TYPE_CHECKING:
+    from agent.ports import Model
+
+Close = Callable[[], Awaitable[None]]
+
+OFFLINE_PACE = 0.015
+"""Seconds between two pieces of the offline model's text, so that a person sees it stream."""
+_BEDROCK = "bedrock/"
+_CLAUDE = "claude"
+
+
+def open_model(settings: Settings, clock: Clock) -> tuple[Model, Close]:
+    """The model that answers, with the one for pictures beside it when one is set.
+
+    Raises:
+        Misconfigured: a model is unknown, can not do what it is set for, or lacks its settings.
+    """
+    if settings.openai_base_url and settings.chosen_model == OFFLINE and not settings.model:
+        raise Misconfigured(
+            "PLUMBLINE_OPENAI_BASE_URL is set: name one of that server's models in PLUMBLINE_MODEL."
+        )
+    answer, close_answer = _open(settings.chosen_model, settings, clock)
+    if not answer.capability().tools:
+        raise Misconfigured(
+            f"PLUMBLINE_MODEL={settings.chosen_model!r} can not call tools, so it can not search."
+            " Choose another, or correct it in PLUMBLINE_MODEL_CAPABILITIES."
+        )
+    if settings.vision_model in ("", settings.chosen_model):
+        return answer, close_answer
+    vision, close_vision = _open(settings.vision_model, settings, clock)
+    if not vision.capability().images:
+        raise Misconfigured(
+            f"PLUMBLINE_VISION_MODEL={settings.vision_model!r} takes no pictures."
+            " Choose another, or correct it in PLUMBLINE_MODEL_CAPABILITIES."
+        )
+    from agent.models.sighted import SightedModel
+
+    async def close() -> None:
+        await close_answer()
+        await close_vision()
+
+    return SightedModel(answer, vision), close
+
+
+def _open(name: str, settings: Settings, clock: Clock) -> tuple[Model, Close]:
+    if name == OFFLINE:
+        from agent.models.offline import OfflineModel
+
+        return OfflineModel(clock, OFFLINE_PACE), _nothing
+    from agent.models.catalogue import capability
+
+    about = capability(name, settings.model_capabilities)
+    if name.startswith(_BEDROCK):
+        from agent.models.bedrock import BedrockModel
+
+        bedrock = BedrockModel(about=about, region=settings.aws_region)
+        return bedrock, bedrock.aclose
+    if _CLAUDE in name.lower():
+        from agent.models.anthropic import BASE_URL, AnthropicModel
+
+        claude = AnthropicModel(
+            api_key=settings.anthropic_api_key,
+            model=name,
+            base_url=settings.anthropic_base_url or BASE_URL,
+            window=about.window,
+            images=about.images,
+        )
+        return claude, claude.aclose
+    if settings.openai_base_url:
+        from agent.models.openai_compatible.client import OpenAICompatibleModel
+
+        other = OpenAICompatibleModel(
+            base_url=settings.openai_base_url, about=about, api_key=settings.openai_api_key
+        )
+        return other, other.aclose
+    raise Misconfigured(
+        f"The model {name!r} is unknown: use offline, a Claude name or bedrock/NAME, or set"
+        " PLUMBLINE_OPENAI_BASE_URL to the server that has it."
+    )
+
+
+async def _nothing() -> None:
+    """The offline model has nothing to close."""
