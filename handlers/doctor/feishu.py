@@ -3,31 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Final
 
 from agent.ports import Ids
 from connectors.web import part
-from handlers.doctor.caller import Answer, Body, Caller
+from handlers.doctor.caller import Body, Caller
+from handlers.doctor.feishu_person import FeishuPerson
+from handlers.doctor.feishu_refusals import CONSOLE, by_rule, good
 from handlers.doctor.probe import Declined, Differs, NotProbed, Probe
 from handlers.settings import Settings
 
-_CONSOLE: Final = "Developer console"
-_SCOPE_CODES: Final = (99991672, 99991676, 99991679)
 _PROBE_TEXT: Final = (
     "Plumbline doctor: a test message, taken back in a moment. 测试消息，马上撤回。"
 )
-_STEPS: Final[Mapping[int, str]] = {
-    10003: "Check PLUMBLINE_FEISHU_APP_ID.",
-    10014: "Check PLUMBLINE_FEISHU_APP_SECRET.",
-    99991543: "Check PLUMBLINE_FEISHU_APP_ID and PLUMBLINE_FEISHU_APP_SECRET.",
-    99991662: f"{_CONSOLE}: enable the app.",
-    99991673: f"{_CONSOLE}: create a version and have it released in the tenant.",
-    230002: "Add the bot to the chat that --chat names.",
-    230006: f"{_CONSOLE} > Features: switch the bot capability on, then release a version.",
-    99991668: "The person's token is too old or not one: get a new one.",
-    99991677: "The person's token is too old: get a new one.",
-}
 
 
 class FeishuDoctor:
@@ -48,7 +36,7 @@ class FeishuDoctor:
         self._caller = caller
         self._ids = ids
         self._chat = chat
-        self._person = person
+        self._person = FeishuPerson(caller, person)
         self._token = ""
         self._sent: list[str] = []
         self._card = ""
@@ -75,25 +63,8 @@ class FeishuDoctor:
             Probe("card elements", "4 behaviors, collapsible_panel [memory]", self._whole, True),
             Probe("element id length", "4 at most 20 characters [memory]", self._long_element),
             Probe("tables in a card", "4 3 to 5 tables, 230099 / 11310 [doc*]", self._tables),
-            *self._persons_probes(),
+            *self._person.probes(),
             Probe("clean up", "3 DELETE", self._clean_up),
-        ]
-
-    def _persons_probes(self) -> list[Probe]:
-        def probe(name: str, settles: str, method: str, path: str, body: Body | None) -> Probe:
-            async def run() -> str:
-                return await self._as_person(name, method, path, body)
-
-            return Probe(name, settles, run)
-
-        both: Body = {"query": "a", "doc_filter": {}, "wiki_filter": {}, "page_size": 1}
-        me: Body = {"query": "a", "filter": {}}
-        return [
-            probe("user info", "7 user_info", "GET", "authen/v1/user_info", None),
-            probe("message search", "6 search:message", "POST", "im/v1/messages/search", me),
-            probe("docs search", "6 search:docs:read", "POST", "search/v2/doc_wiki/search", both),
-            probe("minutes search", "6 :search:read", "POST", "minutes/v1/minutes/search", me),
-            probe("chats", "6 im:chat:read", "GET", "im/v1/chats", None),
         ]
 
     # --- the app -------------------------------------------------------------------------------
@@ -104,7 +75,7 @@ class FeishuDoctor:
             raise Declined(
                 "App ID or App Secret is not set.",
                 "settings",
-                f"{_CONSOLE} > Credentials: set PLUMBLINE_FEISHU_APP_ID and _APP_SECRET.",
+                f"{CONSOLE} > Credentials: set PLUMBLINE_FEISHU_APP_ID and _APP_SECRET.",
             )
         if not known.feishu_encrypt_key or not known.feishu_verification_token:
             return "set; without Encrypt Key and Verification Token only a long connection works"
@@ -116,7 +87,7 @@ class FeishuDoctor:
             "app_secret": self._settings.feishu_app_secret,
         }
         path = "/open-apis/auth/v3/tenant_access_token/internal"
-        answer = _good(await self._caller.call("tenant token", "POST", path, "", body))
+        answer = good(await self._caller.call("tenant token", "POST", path, "", body))
         self._token = str(answer.get("tenant_access_token", ""))
         expire = answer.get("expire")
         if not self._token or not isinstance(expire, int) or not 0 < expire <= 7200:
@@ -132,7 +103,7 @@ class FeishuDoctor:
             raise Declined(
                 "the bot is not active in the tenant",
                 "activate_status",
-                f"{_CONSOLE}: create a version and have it released in the tenant.",
+                f"{CONSOLE}: create a version and have it released in the tenant.",
             )
         return f"bot.open_id is there; PLUMBLINE_FEISHU_BOT_OPEN_ID={bot['open_id']}"
 
@@ -143,7 +114,7 @@ class FeishuDoctor:
         }
         name = "long connection"
         answer = await self._caller.call(name, "POST", "/callback/ws/endpoint", "", body)
-        given = _good(answer)
+        given = good(answer)
         if not str(part(given, "data").get("URL", "")).startswith(("ws://", "wss://")):
             raise Differs("the answer names no websocket address")
         return "an address is given; choose long connection under Events & Callbacks"
@@ -167,7 +138,7 @@ class FeishuDoctor:
         try:
             self._sent.append(await self._send_text("u" * 51))
         except Declined as refusal:
-            return f"51 characters are refused with code {_by_rule(refusal)}"
+            return f"51 characters are refused with code {by_rule(refusal)}"
         raise Differs("51 characters are taken")
 
     async def _read(self) -> str:
@@ -198,7 +169,7 @@ class FeishuDoctor:
         try:
             self._sent.append(await self._send_card())
         except Declined as refusal:
-            return f"a second time is refused with code {_by_rule(refusal)}"
+            return f"a second time is refused with code {by_rule(refusal)}"
         raise Differs("the card could be sent twice")
 
     async def _stream(self) -> str:
@@ -212,7 +183,7 @@ class FeishuDoctor:
         try:
             await self._element("Plumbline doctor again")
         except Declined as refusal:
-            if _by_rule(refusal) != "300317":
+            if by_rule(refusal) != "300317":
                 raise Differs(f"an old number gives code {refusal.reason}, not 300317") from refusal
             return "an old number gives code 300317"
         raise Differs("an old sequence number is taken")
@@ -248,18 +219,10 @@ class FeishuDoctor:
         try:
             await self._replace(elements)
         except Declined as refusal:
-            return f"{what} is refused with code {_by_rule(refusal)}"
+            return f"{what} is refused with code {by_rule(refusal)}"
         raise Differs(f"{what} is taken")
 
-    # --- a person ------------------------------------------------------------------------------
-
-    async def _as_person(self, name: str, method: str, path: str, body: Body | None) -> str:
-        if not self._person:
-            raise NotProbed("needs a person's token (--user-token-file)")
-        token = self._person
-        answer = await self._caller.call(name, method, f"/open-apis/{path}", token, body)
-        _good(answer)
-        return "answers as the person"
+    # --- the end -------------------------------------------------------------------------------
 
     async def _clean_up(self) -> str:
         if not self._sent:
@@ -293,7 +256,7 @@ class FeishuDoctor:
     async def _app(self, name: str, method: str, path: str, body: Body | None = None) -> Body:
         if not self._token:
             raise NotProbed("there is no tenant token")
-        return _good(await self._caller.call(name, method, f"/open-apis/{path}", self._token, body))
+        return good(await self._caller.call(name, method, f"/open-apis/{path}", self._token, body))
 
     async def _send_text(self, uuid: str) -> str:
         return await self._post("send", "text", {"text": _PROBE_TEXT}, uuid)
@@ -346,44 +309,3 @@ def _markdown(content: str, element_id: str = "answer") -> Body:
 def _card(elements: list[Body], *, streaming: bool) -> Body:
     config = {"streaming_mode": streaming, "update_multi": True, "summary": {"content": "doctor"}}
     return {"schema": "2.0", "config": config, "body": {"elements": elements}}
-
-
-def _by_rule(refusal: Declined) -> str:
-    """The code of a refusal that was hoped for; one for want of a scope says nothing."""
-    if refusal.reason in map(str, _SCOPE_CODES):
-        raise refusal
-    return refusal.reason
-
-
-def _good(answer: Answer) -> Body:
-    """The body of an answer that is no refusal.
-
-    Raises:
-        Declined: the platform said no.
-    """
-    code = answer.body.get("code", 0 if answer.body else -1)
-    if not code and answer.status < 400:
-        return answer.body
-    if not answer.body:
-        raise Declined(
-            f"HTTP {answer.status} without JSON",
-            str(answer.status),
-            "Check PLUMBLINE_FEISHU_BASE_URL: https://open.feishu.cn or https://open.larksuite.com",
-        )
-    if scopes := _scopes(answer.body):
-        raise Declined(
-            f"code {code}: the scope {scopes} is missing",
-            str(code),
-            f"{_CONSOLE} > Permissions & Scopes: add {scopes}, then release a new version.",
-        )
-    step = _STEPS.get(code, f"Look up code {code} in the platform's error list.")
-    raise Declined(f"HTTP {answer.status}, code {code}", str(code), step)
-
-
-def _scopes(body: Body) -> str:
-    """The scopes that a refusal names, "" when it is about something else."""
-    if body.get("code") not in _SCOPE_CODES:
-        return ""
-    violations: list[Body] = part(body, "error").get("permission_violations") or []
-    named = [str(one.get("subject")) for one in violations if one.get("subject")]
-    return " or ".join(named) or "it needs (the answer names none)"

@@ -28,6 +28,7 @@ SCOPES: Final[Mapping[str, bool]] = {
 
 _APP: Final = "api.slack.com/apps"
 _PROBE_TEXT: Final = "Plumbline doctor: a test message, deleted in a moment. 测试消息，马上删除。"
+_WHISPER: Final = "Plumbline doctor: only you see this. 只有你能看到。"
 _ESCAPED: Final = "1 &lt; 2 &amp; 3 &gt; 2"
 _STEPS: Final[Mapping[str, str]] = {
     "invalid_auth": "Check the token: the bot's begins with xoxb-, the app-level one with xapp-.",
@@ -60,6 +61,7 @@ class SlackDoctor:
         self._person = person
         self._scopes: frozenset[str] | None = None
         self._bot: Body = {}
+        self._user = ""
         self._root = ""
         self._stream = ""
         self._posted: list[str] = []
@@ -77,6 +79,7 @@ class SlackDoctor:
             Probe("thread with metadata", "5 conversations.replies", self._thread, needed=True),
             Probe("edit", "3 chat.update", self._edit, needed=True),
             Probe("reaction", "3 reactions.add, reactions:write", self._react, needed=True),
+            Probe("whisper", "3 chat.postEphemeral", self._whisper),
             Probe("status line", "3 assistant.threads.setStatus", self._status),
             Probe("stream start", "3.1 chat.startStream", self._start, needed=True),
             Probe("stream append", "3.1 chat.appendStream", self._append, needed=True),
@@ -147,7 +150,8 @@ class SlackDoctor:
         self._in_chat({})
         if self._chat[0] not in "UW":
             return "not needed: --chat names a channel"
-        body = {"users": self._chat}
+        self._user = self._chat
+        body = {"users": self._user}
         answer = await self._as_bot("direct chat", "conversations.open", body, as_form=True)
         self._chat = str(part(answer, "channel").get("id", ""))
         return f"--chat is {self._chat}"
@@ -184,6 +188,15 @@ class SlackDoctor:
         await self._as_bot("reaction", "reactions.add", body)
         return "a reaction was added"
 
+    async def _whisper(self) -> str:
+        self._need_root()
+        user = await self._somebody()
+        if not user:
+            raise NotProbed("no person has written in the chat")
+        body = self._in_chat({"user": user, "text": _WHISPER})
+        await self._as_bot("whisper", "chat.postEphemeral", body)
+        return "a line for one person alone was shown; it goes away by itself"
+
     async def _status(self) -> str:
         body = {"channel_id": self._chat, "thread_ts": self._need_root(), "status": "…"}
         await self._as_bot("status line", "assistant.threads.setStatus", body)
@@ -200,14 +213,24 @@ class SlackDoctor:
         return "a stream was started"
 
     async def _reader(self) -> Body:
-        """Who reads the stream, which Slack asks for in channels: a member who is no bot."""
-        if self._chat.startswith("D"):
+        """Who reads the stream; Slack asks for it in channels."""
+        reader = await self._somebody()
+        if not reader and self._chat.startswith("D"):
             return {}
-        name, body = "stream reader", {"channel": self._chat}
-        answer = await self._as_bot(name, "conversations.members", body, as_form=True)
-        members: list[str] = answer.get("members") or []
-        reader = next((user for user in members if user != self._bot.get("user_id")), "")
+        if not reader:
+            raise NotProbed("no person has written in the channel: write something there first")
         return {"recipient_team_id": self._bot.get("team_id"), "recipient_user_id": reader}
+
+    async def _somebody(self) -> str:
+        """A person who has written in the chat, "" for none; asks with the scopes the bot has."""
+        if not self._user:
+            name, body = "somebody in the chat", {"channel": self._chat, "limit": "50"}
+            answer = await self._as_bot(name, "conversations.history", body, as_form=True)
+            messages: list[Body] = answer.get("messages") or []
+            people = [str(m["user"]) for m in messages if m.get("user") and not m.get("bot_id")]
+            own = self._bot.get("user_id")
+            self._user = next((user for user in people if user != own), "")
+        return self._user
 
     async def _append(self) -> str:
         body = {"ts": self._need_stream(), "markdown_text": "line doctor"}

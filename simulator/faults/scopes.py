@@ -18,6 +18,8 @@ _FEISHU = (
     ("POST", "/open-apis/search/v2/message", "search:message"),
     ("POST", "/open-apis/search/v2/doc_wiki/search", "search:docs:read"),
     ("GET", "/open-apis/docx/v1/documents/.*", "docx:document:readonly"),
+    ("GET", "/open-apis/docs/v1/content", "docs:document.content:read"),
+    ("POST", "/open-apis/drive/v1/metas/.*", "drive:drive.metadata:readonly"),
     ("GET", "/open-apis/wiki/v2/.*", "wiki:node:read"),
     ("GET", "/open-apis/drive/v1/permissions/.*", "docs:permission.member:auth"),
     ("POST", "/open-apis/minutes/v1/minutes/search", "minutes:minutes.search:read"),

@@ -74,11 +74,13 @@ async def examine(
 async def test_the_demo_workspace_is_sound(
     simulator: RunningSimulator, settings: Settings, platform: Platform
 ) -> None:
+    chat = CHATS[platform]
+    simulator.say(platform, "alice", chat, "my own words")
     found = await examine(simulator, settings, platform)
     assert [one for one in found.values() if one.verdict != "pass"] == []
-    assert len(found) > 20
-    chat = CHATS[platform]
-    assert [m for m in simulator.messages(platform, "alice", chat) if not m["deleted"]] == []
+    assert len(found) > 30
+    left = [m for m in simulator.messages(platform, "alice", chat) if not m["deleted"]]
+    assert [m["text"] for m in left if not m["visible_to"]] == ["my own words"]
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
@@ -119,15 +121,40 @@ async def test_a_needed_scope_that_is_gone_is_named(
     assert scope in doctor.report(platform, list(found.values()))
 
 
-@pytest.mark.parametrize("scope", ["search:message", "minutes:minutes.search:read"])
+@pytest.mark.parametrize(
+    ("scope", "probe"),
+    [
+        ("search:message", "message search"),
+        ("search:docs:read", "docs search"),
+        ("docx:document:readonly", "document text"),
+        ("docs:document.content:read", "document markdown"),
+        ("docs:permission.member:auth", "document rights"),
+        ("drive:drive.metadata:readonly", "document metas"),
+        ("wiki:node:read", "wiki node"),
+        ("minutes:minutes.search:read", "minutes search"),
+        ("minutes:minutes.artifacts:read", "minutes artifacts"),
+        ("minutes:minutes.transcript:export", "minutes transcript"),
+    ],
+)
 async def test_a_scope_of_a_connector_is_named_but_not_needed(
+    simulator: RunningSimulator, settings: Settings, scope: str, probe: str
+) -> None:
+    simulator.post("faults", {"kind": "missing_scope", "scope": scope})
+    wanted = doctor.Examination("feishu", "", None, PEOPLE["feishu"])
+    found = await doctor.examine_platform(settings, wanted, Patience(simulator))
+    failed = [(one.probe, scope in one.next_step) for one in found if one.verdict == "fail"]
+    assert failed == [(probe, True)]
+    assert doctor.healthy(found)
+
+
+@pytest.mark.parametrize("scope", sorted(s for s, needed in SCOPES.items() if not needed))
+async def test_a_scope_of_slack_that_is_good_to_have_is_named(
     simulator: RunningSimulator, settings: Settings, scope: str
 ) -> None:
     simulator.post("faults", {"kind": "missing_scope", "scope": scope})
-    found = list((await examine(simulator, settings, "feishu")).values())
-    failed = [one for one in found if one.verdict == "fail"]
-    assert [scope in one.next_step for one in failed] == [True]
-    assert doctor.healthy(found)
+    found = await examine(simulator, settings, "slack")
+    assert scope in found[f"scope {scope}"].next_step
+    assert doctor.healthy(list(found.values()))
 
 
 async def test_a_wrong_secret_and_a_wrong_token_are_told(
