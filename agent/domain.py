@@ -128,9 +128,9 @@ class Question:
     `text` is plain words with our own mention removed. `asked_at` is the message's own time in
     seconds since the epoch. `deferred` names what the worker still has to fetch before the text is
     complete (words with a space between: merge_forward, card, quote, thread, files), empty for most
-    and when it was fetched. `material` is what came along as data. `notes` are short facts for the person, such as a
-    kind of message that can not be read. `act` is what a pressed control or a slash command asks
-    for (agent/actions.py), "" for a message; `about` is the turn that it is about.
+    and once it was fetched. `unsupported` names a kind of message that can not be read. `act` is
+    what a pressed control or a slash command asks for (agent/actions.py), "" for a message; `about`
+    is the turn that it is about. `material` is what came along and is data, not the asker's words.
     """
 
     asker: Identity

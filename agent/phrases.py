@@ -6,9 +6,10 @@ about a fault always says what to do next.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, Literal
 
-from agent.domain import Language, Source
+from agent.domain import Attachment, Language, Source
 
 ProgressKind = Literal["thinking", "searching", "reading", "writing"]
 CardState = Literal["working", "done", "refused", "failed"]
@@ -59,6 +60,38 @@ _MESSAGE_KINDS: Final[dict[str, _Pair]] = {
     "location": {"zh": "位置消息", "en": "locations"},
 }
 _ANY_MESSAGE: Final[_Pair] = {"zh": "这种消息", "en": "this kind of message"}
+_EXTERNAL: Final[_Pair] = {
+    "zh": (
+        "您好！我只为本公司的同事查内部资料，所以这个问题我无法回答。请直接联系您在本公司的联系人。"
+    ),
+    "en": (
+        "Hello! I look things up in internal documents for this company's own people, so I can "
+        "not answer this one for you. Please ask the person here whom you work with."
+    ),
+}
+_OUTSIDERS: Final[_Pair] = {
+    "zh": "这个频道里有其他公司的人，我不在这里引用内部资料。请私信问我同样的问题。",
+    "en": (
+        "People of another company read this channel, so I do not quote internal documents here. "
+        "Please ask me the same in a direct message."
+    ),
+}
+_SUMMARISE: Final[_Pair] = {
+    "zh": "提问的人没有另写问题：请概括下面的内容，并回答其中提出的问题。",
+    "en": (
+        "The asker wrote no question of their own: summarise what is below and answer what is "
+        "asked in it."
+    ),
+}
+_FILES_UNREAD: Final[_Pair] = {
+    "zh": "我还读不了附件（{names}），只根据您写的文字作答。",
+    "en": "I can not read attachments yet ({names}), so I went by your words alone.",
+}
+_A_FILE: Final[dict[Literal["image", "file"], _Pair]] = {
+    "image": {"zh": "图片", "en": "a picture"},
+    "file": {"zh": "文件", "en": "a file"},
+}
+_FILES_NAMED: Final = 5
 _OFFLINE: Final[_Pair] = {
     "zh": "由离线模型作答：只摘录找到的原文，不做推理。",
     "en": "Answered by the offline model: it quotes what was found and does not reason.",
@@ -215,6 +248,31 @@ def empty_question(language: Language) -> str:
 def unsupported(language: Language, kind: str) -> str:
     """A message whose kind (the platform's own word, such as audio) can not be read."""
     return _UNSUPPORTED[language].format(kind=_MESSAGE_KINDS.get(kind, _ANY_MESSAGE)[language])
+
+
+def external(language: Language) -> str:
+    """Told in both languages to a person of another company, their own first."""
+    other: Language = "en" if language == "zh" else "zh"
+    return f"{_EXTERNAL[language]}\n\n{_EXTERNAL[other]}"
+
+
+def outsiders_read(language: Language) -> str:
+    """Told in both languages where people of another company read along."""
+    other: Language = "en" if language == "zh" else "zh"
+    return f"{_OUTSIDERS[language]}\n\n{_OUTSIDERS[other]}"
+
+
+def summarise(language: Language) -> str:
+    """What the model is asked to do with material that came without a question."""
+    return _SUMMARISE[language]
+
+
+def files_unread(language: Language, files: Sequence[Attachment]) -> str:
+    """Notice under an answer to a question whose attachments were not read."""
+    names = [f.name or _A_FILE[f.kind][language] for f in files[:_FILES_NAMED]]
+    names += ["…"] if len(files) > _FILES_NAMED else []
+    joint = "、" if language == "zh" else ", "
+    return _FILES_UNREAD[language].format(names=joint.join(names))
 
 
 def error(language: Language, code: str) -> str:

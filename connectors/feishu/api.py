@@ -112,6 +112,31 @@ class FeishuApi:
         answer = await self._call("message.get", "GET", path)
         return list(part(answer, "data").get("items") or ())
 
+    async def raw_card(self, message_id: str) -> list[Body]:
+        """A message with its whole card in place of the degraded one."""
+        path = f"/open-apis/im/v1/messages/{message_id}"
+        wanted = {"card_msg_content_type": "raw_card_content"}
+        answer = await self._call("message.get", "GET", path, params=wanted)
+        return list(part(answer, "data").get("items") or ())
+
+    async def newest_of_topic(self, thread_id: str) -> tuple[list[Body], bool]:
+        """The last messages of a topic, newest first, and whether there are older ones."""
+        wanted = {
+            "container_id_type": "thread",
+            "container_id": thread_id,
+            "sort_type": "ByCreateTimeDesc",
+            "page_size": "50",
+        }
+        answer = await self._call("message.list", "GET", "/open-apis/im/v1/messages", params=wanted)
+        page = part(answer, "data")
+        return list(page.get("items") or ()), bool(page.get("has_more"))
+
+    async def person_name(self, open_id: str) -> str:
+        """The name of a person; "" when the answer has none."""
+        path = f"/open-apis/contact/v3/users/{open_id}"
+        answer = await self._call("user.get", "GET", path, params={"user_id_type": "open_id"})
+        return str(part(part(answer, "data"), "user").get("name", ""))
+
     async def send(self, receive_id: str, kind: str, msg_type: str, content: str, uuid: str) -> str:
         """Send a message to a chat or person (`kind` is receive_id_type); returns its id."""
         body: Body = {"receive_id": receive_id, "msg_type": msg_type, "content": content}

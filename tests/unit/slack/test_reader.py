@@ -102,10 +102,11 @@ def test_files_keep_their_address_and_deleted_ones_are_left_out() -> None:
     )
 
 
-def test_a_forwarded_message_is_read_when_nothing_else_is_said() -> None:
+def test_a_shared_message_is_material_and_never_the_askers_words() -> None:
     got = _get(channel="D1", channel_type="im", text="", attachments=[{"text": "TTL is 300"}])
     assert isinstance(got, Message)
-    assert got.question.text == "TTL is 300"
+    assert got.question.text == ""
+    assert [piece.text for piece in got.question.material] == ["TTL is 300"]
 
 
 def test_lists_quotes_and_unknown_parts_of_blocks() -> None:
