@@ -74,15 +74,16 @@ def _beside_peers(rows: Sequence[Row]) -> list[Verdict]:
 def _own(own: Mapping[str, Any]) -> list[Verdict]:
     calm = float(own["load1"]) <= BUSY
 
-    def wall(value: float) -> tuple[float, ...]:
-        return (value,) if calm else ()
+    def wall(*values: float) -> tuple[float, ...]:
+        return values if calm else ()
 
     growth = Verdict("P2", "CPU a step at 50 steps / at 10", 1.2, (float(own["step_growth"]),))
     fans: list[Verdict] = []
-    for count, found in own["fan_out"].items():
-        slowest, bare = found["over_slowest"], found["over_bare"]
-        fans.append(Verdict("P4", f"{count} tools: wall / slowest tool", 1.05, wall(slowest)))
-        fans.append(Verdict("P4", f"{count} tools: wall / bare gather", 1.03, wall(bare)))
+    for count, rounds in own["fan_out"].items():
+        slowest = wall(*(found["over_slowest"] for found in rounds))
+        bare = wall(*(found["over_bare"] for found in rounds))
+        fans.append(Verdict("P4", f"{count} tools: wall / slowest tool", 1.05, slowest))
+        fans.append(Verdict("P4", f"{count} tools: wall / bare gather", 1.03, bare))
     late = own["over_time"]
     return [
         growth,
