@@ -80,7 +80,9 @@ def measure(framework: Framework, scenario: str, bench: Path, folder: Path) -> R
     """
     adapters = ROOT / "evaluation" / "bench" if framework.name == OURS else bench
     script = str(bench / "bench_overhead.py")
-    command = [str(interpreter(framework, folder)), "-W", "ignore", "-c", _LAUNCH]
+    # A process inherits the peak memory of the one that started it: a small shell stands between.
+    command = ["sh", "-c", '"$@"; exit $?', "sh"]
+    command += [str(interpreter(framework, folder)), "-W", "ignore", "-c", _LAUNCH]
     command += [str(adapters), script, framework.adapter, scenario]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     if done.returncode or not done.stdout.strip():
