@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.domain import Language, Passage
 from rag.calibration import Calibration
@@ -23,6 +23,9 @@ class SearchSettings:
 
     `cut_same` and `cut_other` are the least calibrated scores of a passage in the question's
     language and in another one; a passage with an exact token of the question passes any cut.
+    Short questions score low whatever they find: when fewer than `at_least` passages pass, the best
+    with `cut_least` fill them up when they share a part of the highest word score that is at least
+    `words_least`; their scores stand beside them for whoever reads.
     """
 
     per_leg: int = 20
@@ -31,15 +34,22 @@ class SearchSettings:
     per_document: int = 3
     cut_same: float = 0.3
     cut_other: float = 0.1
+    at_least: int = 5
+    cut_least: float = 0.01
+    words_least: float = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A candidate with its calibrated score, and whether that passes the cut."""
+    """A candidate with its calibrated score, and whether that passes the cut.
+
+    `words` is its part of the highest word score that there could be for the question.
+    """
 
     found: IndexedChunk
     score: float
     passes: bool
+    words: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +73,7 @@ class Retriever:
                 known = best.get(scored.found.key)
                 if known is None or (scored.passes, scored.score) > (known.passes, known.score):
                     best[scored.found.key] = scored
-        kept = with_successors(list(best.values()))
+        kept = with_successors(filled_up(list(best.values()), self.settings))
         return page(sorted(kept, key=lambda s: -s.score), self.settings)
 
     async def _variants(
@@ -106,7 +116,8 @@ class Retriever:
         same = hit.found.document.language == language
         cut = self.settings.cut_same if same else self.settings.cut_other
         exact = bool(tokens) and not tokens.isdisjoint(passage_terms(hit.found.chunk.text))
-        return Scored(hit.found, score, score >= cut or exact)
+        words = hit.words / channels.ceiling if channels.ceiling > 0 else 0.0
+        return Scored(hit.found, score, score >= cut or exact, words)
 
 
 def hits_by_key(channels: Channels) -> dict[Key, Hit]:
@@ -125,6 +136,15 @@ def fused_scores(channels: Channels, embedder: str) -> dict[Key, float]:
         dense_share=dense_weight(embedder),
         word_gate=gate(best, channels.ceiling),
     )
+
+
+def filled_up(candidates: Sequence[Scored], settings: SearchSettings) -> list[Scored]:
+    """The candidates, the best of those below the cut let through when few pass."""
+    below = sorted((s for s in candidates if not s.passes), key=lambda s: -s.score)
+    missing = max(0, settings.at_least - (len(candidates) - len(below)))
+    fit = [s for s in below if s.score >= settings.cut_least and s.words >= settings.words_least]
+    let = {s.found.key for s in fit[:missing]}
+    return [replace(s, passes=True) if s.found.key in let else s for s in candidates]
 
 
 def with_successors(candidates: Sequence[Scored]) -> list[Scored]:

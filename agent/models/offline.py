@@ -25,7 +25,7 @@ from agent.dialogue import (
 from agent.domain import Json
 from agent.language import detect
 from agent.models.offline_answer import answer, refusal, small_talk
-from agent.models.offline_choice import asks_for_steps, choose
+from agent.models.offline_choice import choose
 from agent.models.offline_passages import Shown, read_passages
 from agent.models.offline_question import (
     is_small_talk,
@@ -39,6 +39,8 @@ from agent.ports import Clock
 NAME = "offline"
 SEARCH = "knowledge_search"
 READ = "read_document"
+MOST_READ = 3
+"""Documents that are read in full for one question."""
 
 _PIECE = re.compile(
     "[\u3400-\u4dbf\u4e00-\u9fff\u3000-\u303f\uff00-\uffef]{1,3}|[^\\s\u3000-\u9fff\uff00-\uffef]+\\s*|\\s+"
@@ -82,8 +84,8 @@ def _reply(request: ModelRequest) -> ModelReply:
     if is_small_talk(said):
         return _says(small_talk(language))
     seen, whole = _seen(request.messages), whole_question(asked)
-    if not request.answer_now and (call := _next_call(request, seen, whole)):
-        return ModelReply(Message("assistant", (call,)), "tools", model=NAME)
+    if not request.answer_now and (calls := _next_calls(request, seen, whole, asked)):
+        return ModelReply(Message("assistant", calls), "tools", model=NAME)
     if seen.failed and not seen.passages:
         return _says(refusal(language, broken=True))
     return _says(answer(choose(whole, seen.passages), language))
@@ -105,18 +107,31 @@ def _seen(messages: tuple[Message, ...]) -> _Seen:
     )
 
 
-def _next_call(request: ModelRequest, seen: _Seen, whole: str) -> ToolCall | None:
-    """A search first; then a closer look at a passage that breaks off or lacks the steps."""
+def _next_calls(
+    request: ModelRequest, seen: _Seen, whole: str, asked: tuple[str, ...]
+) -> tuple[ToolCall, ...]:
+    """A search first; then a closer look at the best documents unless a sure answer was shown."""
     offered = {t.name: t for t in request.tools}
     id_ = f"call_{len(request.messages)}"
     if SEARCH in offered and SEARCH not in seen.called:
-        return ToolCall(id_, SEARCH, _search_arguments(offered[SEARCH], variants(whole)))
-    if READ in offered and READ not in seen.called:
-        quotes = choose(whole, seen.passages).quotes
-        lacks_steps = asks_for_steps(whole) and not any(q.kind == "step" for q in quotes)
-        if quotes and (quotes[0].shown.cut or lacks_steps):
-            return ToolCall(id_, READ, {_field(offered[READ], "string"): quotes[0].shown.source})
-    return None
+        return (ToolCall(id_, SEARCH, _search_arguments(offered[SEARCH], variants(whole, asked))),)
+    if READ not in offered or READ in seen.called:
+        return ()
+    choice = choose(whole, seen.passages)
+    if choice.sure and not choice.quotes[0].shown.cut:
+        return ()
+    field = _field(offered[READ], "string")
+    return tuple(
+        ToolCall(f"{id_}_{n}" if n else id_, READ, {field: source})
+        for n, source in enumerate(_to_read(seen.passages))
+    )
+
+
+def _to_read(passages: tuple[Shown, ...]) -> list[str]:
+    """The documents of the best passages that are in force."""
+    current = [p for p in passages if not p.obsolete]
+    ranked = sorted(current, key=lambda p: -(p.score or 0.0))
+    return list(dict.fromkeys(p.source for p in ranked))[:MOST_READ]
 
 
 def _search_arguments(spec: ToolSpec, sentences: tuple[str, ...]) -> dict[str, Json]:

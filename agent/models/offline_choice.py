@@ -1,168 +1,209 @@
-"""Which parts of the shown passages answer a question best, by the words they share with it."""
+"""Which parts of the shown passages answer a question, what contradicts them, what is void."""
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.language import detect
-from agent.models.offline_passages import Shown, Unit, units
-from agent.models.offline_terms import (
-    GENERIC,
-    evidence_terms,
-    exact_tokens,
-    numbers,
-    terms,
-    translations,
-)
+from agent.models.offline_passages import Shown, Unit
+from agent.models.offline_rating import Asked, Rated, all_units, ask, coverage, rate, weights_of
+from agent.models.offline_terms import numbers, places_in, terms
+from agent.models.offline_values import RARE_KINDS, answering
 
-MOST_QUOTES = 5
-MOST_SET_ASIDE = 2
-MOST_FOREIGN = 3
-MOST_STEPS = 8
+MOST_QUOTES = 3
+MOST_SET_ASIDE = 1
+MOST_STEPS = 10
 """A list of steps is quoted whole up to this length."""
 
-# Weights and limits below were set by hand on the sample company's documents.
-_CONTEXT = 0.7
-_LEAST = 0.4
-_SURE = 0.5
-_GENERIC = 0.3
-_NEAR = 0.85
+# Limits below were set by hand on the sample company's questions.
+_LEAST = 0.5
+_LEAST_WITH_AMOUNT = 0.45
+_SURE = 0.68
+"""From this coverage on nothing has to be read closer."""
+_ALSO_SAID = 0.85
+_LEVEL = 0.99
+_NEAR = 0.92
+_ALSO = 0.68
+_ALSO_RARE = 0.6
+"""How much of what the answer says a part of another document must say to be held against it."""
 _SAME = 0.6
+_ALIKE = 0.85
+_STEPS = 0.6
 
-_HOW_MUCH = re.compile(
-    r"how (?:much|many|long|old|far|often|high)|limit|maximum|ceiling|price|cost|number|deadline"
-    r"|多少|多久|几|上限|标准|限额|价格|期限|号码",
-    re.IGNORECASE,
+_PARTS = re.compile(
+    r",?\s+and (?=(?:what|when|how|where|who|which|why|is|are|does|do|can)\b)"
+    r"|[，,；;](?=.*(?:多|几|什么|哪|怎|吗))",
+    re.I,
 )
-_HOW_TO = re.compile(r"\bhow (?:do|can|should|to)\b|\bsteps?\b|怎么(?!办)|如何|怎样|步骤", re.I)
-
-
-_GENERIC_WAYS = frozenset(frozenset((t,)) for t in GENERIC)
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What is quoted in order; obsolete sources that were set aside; quotes that contradict."""
+    """What is quoted in order; obsolete sources that were set aside; quotes that contradict.
+
+    `sure` says that reading the documents in full would not help.
+    """
 
     quotes: tuple[Unit, ...] = ()
     set_aside: tuple[Shown, ...] = ()
     conflict: tuple[Unit, Unit] | None = None
     steps: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Rated:
-    unit: Unit
-    covered: float
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
-class _Asks:
-    """The kind of answer that is looked for."""
-
-    amount: bool
-    way: bool
-    exact: frozenset[str]
-
-
-def _asks(question: str) -> _Asks:
-    amount, way = bool(_HOW_MUCH.search(question)), bool(_HOW_TO.search(question))
-    return _Asks(amount, way, exact_tokens(question))
+    sure: bool = False
 
 
 def asks_for_steps(question: str) -> bool:
     """Whether the question asks for a way to do something."""
-    return bool(_HOW_TO.search(question)) and not exact_tokens(question)
+    return ask(question).steps
 
 
 def choose(question: str, passages: Sequence[Shown]) -> Choice:
     """The parts that answer; nothing quoted when none does."""
-    rated = [r for r in _rated(question, passages) if r.covered >= _LEAST]
+    clauses = [part for part in _PARTS.split(question) if part and terms(part)]
+    if len(clauses) < 2:
+        return _choose(ask(question), passages)
+    whole = ask(question)
+    chosen = [_choose(_clause(whole, part), passages) for part in clauses]
+    answered = [c for c in chosen if c.quotes]
+    if not answered:
+        return _choose(whole, passages)
+    quotes = [u for c in answered for u in (c.conflict or c.quotes[:1])]
+    return Choice(
+        _together(tuple(dict.fromkeys(quotes))),
+        answered[0].set_aside,
+        sure=all(c.sure for c in chosen),
+    )
+
+
+def _clause(whole: Asked, part: str) -> Asked:
+    """A part of a question; what is named elsewhere in it is what the part is about."""
+    own = ask(part)
+    about = tuple(t for t in whole.things if t.sure)
+    return replace(own, things=tuple(dict.fromkeys((*own.things, *about))))
+
+
+def _choose(asked: Asked, passages: Sequence[Shown]) -> Choice:
+    rated = [r for r in rate(asked, passages) if _answers(asked, r)]
     if not rated:
-        return Choice(_foreign(question, passages))
+        return Choice()
     current = [r for r in rated if not r.unit.shown.obsolete]
     if not current or current[0].score < _SAME * rated[0].score:
-        return Choice(_best(rated))
-    best = current[0].unit
-    aside = _set_aside(rated, best)
-    if steps := _steps(question, best):
-        return Choice(steps, aside, None, True)
-    return Choice(_best(current), aside, _conflict(current))
+        return Choice(_best(asked, rated))
+    best = current[0]
+    aside = _set_aside(asked, rated, best)
+    if asked.steps and (steps := _steps(asked, current, passages)):
+        return Choice(steps, aside, None, True, True)
+    sure = best.covered >= _SURE and not asked.want.something and not asked.steps
+    return Choice(_best(asked, current), aside, _conflict(asked, current), sure=sure)
 
 
-def _set_aside(rated: Sequence[_Rated], best: Unit) -> tuple[Shown, ...]:
-    """Obsolete sources in the language of the answer that would have been quoted too."""
-    near = [
-        r.unit.shown
-        for r in rated
-        if r.unit.shown.obsolete
-        and r.score >= _SAME * rated[0].score
-        and detect(r.unit.shown.title) == detect(best.shown.title)
-    ]
-    return tuple({s.source: s for s in near}.values())[:MOST_SET_ASIDE]
+def _answers(asked: Asked, rated: Rated) -> bool:
+    """Whether a part says enough of what is asked, an amount when one is asked for."""
+    if asked.want.kinds and rated.fit:
+        return rated.covered >= _LEAST_WITH_AMOUNT
+    return rated.covered >= _LEAST + (0.1 if asked.want.something else 0.0)
 
 
-def _foreign(question: str, passages: Sequence[Shown]) -> tuple[Unit, ...]:
-    """The beginning of a sure passage in the other language, which shares no words to go by."""
-    for p in passages:
-        if p.score is None or p.score < _SURE or p.obsolete or exact_tokens(question):
-            continue
-        if detect(p.text) != detect(question):
-            return units(p)[:MOST_FOREIGN]
-    return ()
-
-
-def _best(rated: Sequence[_Rated]) -> tuple[Unit, ...]:
-    """The best and what comes close to it, without saying the same twice."""
-    chosen: list[Unit] = []
+def _set_aside(asked: Asked, rated: Sequence[Rated], best: Rated) -> tuple[Shown, ...]:
+    """Obsolete sources that would have been quoted too and that say something else."""
+    said = answering(best.unit.text, asked.want) or numbers(best.unit.text)
+    near: dict[str, Shown] = {}
     for r in rated:
-        if r.score < _NEAR * rated[0].score or len(chosen) == MOST_QUOTES:
+        shown = r.unit.shown
+        other = answering(r.unit.text, asked.want) or numbers(r.unit.text)
+        if (
+            shown.obsolete
+            and r.score >= _NEAR * best.score
+            and detect(shown.title) == detect(best.unit.shown.title)
+            and other != said
+        ):
+            near.setdefault(shown.source, shown)
+    return tuple(near.values())[:MOST_SET_ASIDE]
+
+
+def _best(asked: Asked, rated: Sequence[Rated]) -> tuple[Unit, ...]:
+    """The best and what comes close to it, nothing twice.
+
+    Where one amount is asked for, one part is enough, unless others of its table stand level.
+    """
+    first, chosen = rated[0], list[Unit]()
+    single = first.fit == 1.0 and (bool(asked.want.kinds) or first.unit.kind == "row")
+    for r in rated:
+        if len(chosen) == MOST_QUOTES or r.score < (_LEVEL if single else _NEAR) * first.score:
             break
+        beside = (r.unit.shown, r.unit.group) == (first.unit.shown, first.unit.group)
+        if r.covered < _ALSO_SAID * first.covered or r.fit < first.fit or (single and not beside):
+            continue
         if not any(_repeats(r.unit, c) for c in chosen):
             chosen.append(r.unit)
-    return tuple(
-        sorted(chosen, key=lambda u: [c.shown.source for c in chosen].index(u.shown.source))
-    )
+    return _together(tuple(chosen))
+
+
+def _together(chosen: tuple[Unit, ...]) -> tuple[Unit, ...]:
+    """Quotes of one document beside each other, documents in order of their first quote."""
+    order = [c.shown.source for c in chosen]
+    return tuple(sorted(chosen, key=lambda u: order.index(u.shown.source)))
 
 
 def _repeats(unit: Unit, said: Unit) -> bool:
     """Whether the part says what was said: in nearly the same words, or in the other language."""
-    if _alike(unit.text, said.text) >= _NEAR and numbers(unit.text) == numbers(said.text):
+    if _alike(unit.text, said.text) >= _ALIKE and numbers(unit.text) == numbers(said.text):
         return True
     translated = detect(unit.text) != detect(said.text)
     return translated and bool(numbers(unit.text) & numbers(said.text))
 
 
-def _steps(question: str, best: Unit) -> tuple[Unit, ...]:
-    """The whole list that the best part belongs to, when the question asks for a way."""
-    if best.kind != "step" or not _HOW_TO.search(question):
-        return ()
-    same = tuple(u for u in units(best.shown) if u.group == best.group)
-    return same if 1 < len(same) <= MOST_STEPS else ()
-
-
-def _conflict(rated: Sequence[_Rated]) -> tuple[Unit, Unit] | None:
-    """Two current sources of one language that give other numbers for the same thing."""
-    near = [r.unit for r in rated if r.score >= _NEAR * rated[0].score][: 2 * MOST_QUOTES]
-    first = near[0]
-    for other in near[1:]:
-        if other.shown.source == first.shown.source or not _comparable(first, other):
+def _steps(asked: Asked, rated: Sequence[Rated], passages: Sequence[Shown]) -> tuple[Unit, ...]:
+    """The whole numbered list that covers the question best, by its steps and its headings."""
+    weights = weights_of(asked, passages)
+    groups: dict[tuple[str, int, str], list[Unit]] = {}
+    for unit in all_units([p for p in passages if not p.obsolete]):
+        if unit.kind == "step":
+            groups.setdefault((unit.shown.source, unit.group, unit.heading), []).append(unit)
+    marked: list[tuple[float, int, tuple[Unit, ...]]] = []
+    known = {r.unit.shown.source for r in rated}
+    for n, group in enumerate(groups.values()):
+        if not 1 < len(group) <= MOST_STEPS or group[0].shown.source not in known:
             continue
-        a, b = numbers(first.text), numbers(other.text)
-        if a and b and not (a <= b or b <= a):
-            return first, other
+        covered = coverage(asked, f"{group[0].context} {' '.join(u.text for u in group)}", weights)
+        same = 0.15 if detect(group[0].text + group[0].shown.title) == asked.language else 0.0
+        heading = coverage(asked, group[0].heading, weights)
+        if covered >= _STEPS:
+            marked.append((covered + same + 0.5 * heading, -n, tuple(group)))
+    return max(marked)[2] if marked else ()
+
+
+def _conflict(asked: Asked, rated: Sequence[Rated]) -> tuple[Unit, Unit] | None:
+    """Two current sources that give other amounts of the kind asked for, in any language.
+
+    Each document speaks with its best part only, and that has to say as much of the question.
+    """
+    first, others = rated[0], {r.unit.shown.source: r for r in reversed(rated)}
+    if not first.fit or len(_best(asked, rated)) > 1:
+        return None
+    also = _ALSO_RARE if asked.want.kinds and asked.want.kinds <= RARE_KINDS else _ALSO
+    for other in sorted(others.values(), key=lambda r: -r.score):
+        history = other.unit.shown.sort == "incident" and first.unit.shown.sort != "incident"
+        same = other.unit.shown.source == first.unit.shown.source
+        if same or history or other.fit < first.fit:
+            continue
+        if 0 < also * first.said <= other.said and _contradict(asked, first.unit, other.unit):
+            return first.unit, other.unit
     return None
 
 
-def _comparable(a: Unit, b: Unit) -> bool:
-    if a.key and b.key:
-        return bool(terms(a.key)) and terms(a.key) == terms(b.key) and _alike(a.text, b.text) > 0.3
-    return _alike(a.text, b.text) >= _SAME
+def _contradict(asked: Asked, a: Unit, b: Unit) -> bool:
+    """Whether two parts about the same place and row have amounts of one kind, none in common."""
+    here, there = answering(a.text, asked.want), answering(b.text, asked.want)
+    kinds = {v.kind for v in here} & {v.kind for v in there}
+    sizes = {(v.kind, v.size) for v in here} & {(v.kind, v.size) for v in there}
+    at, or_at = places_in(f"{a.context} {a.text}"), places_in(f"{b.context} {b.text}")
+    same_place = bool(at & or_at) or not (at or or_at)
+    same_row = not (a.key and b.key and detect(a.key) == detect(b.key))
+    return (
+        bool(kinds) and not sizes and same_place and (same_row or bool(terms(a.key) & terms(b.key)))
+    )
 
 
 def _alike(a: str, b: str) -> float:
@@ -172,69 +213,3 @@ def _alike(a: str, b: str) -> float:
     if a == b:
         return 1.0
     return len(left & right) / max(1, len(left | right))
-
-
-def _rated(question: str, passages: Sequence[Shown]) -> list[_Rated]:
-    """All parts with their marks, the best first; parts of equal marks keep their order."""
-    parts = [u for p in passages for u in units(p)]
-    wanted = exact_tokens(question)
-    if wanted:
-        parts = [u for u in parts if wanted & evidence_terms(f"{u.context} {u.text}")]
-    weights = _weights(question, parts)
-    language = detect(question)
-    asks = _asks(question)
-    marks: list[_Rated] = []
-    for unit in parts:
-        covered = _covered(unit, weights)
-        if wanted & evidence_terms(unit.text):
-            covered = max(covered, _SURE)
-        bonus = _bonus(unit, asks, title=_cover_all(weights, unit.shown.title))
-        if detect(unit.shown.title + unit.text) == language:
-            bonus += 0.25
-        marks.append(_Rated(unit, covered, covered + bonus))
-    return sorted(marks, key=lambda r: -r.score)
-
-
-Weights = Sequence[tuple[frozenset[frozenset[str]], float]]
-"""Each thing asked for: the term sets that stand for it in either language, and its weight."""
-
-
-def _weights(question: str, parts: Sequence[Unit]) -> Weights:
-    """Rare things count more. A field word is one thing with its translation."""
-    counts = Counter(t for u in parts for t in evidence_terms(u.text))
-    things = list(translations(question))
-    covered = frozenset(t for ways in things for way in ways for t in way)
-    things += [frozenset((frozenset((t,)),)) for t in sorted(terms(question) - covered)]
-    made: list[tuple[frozenset[frozenset[str]], float]] = []
-    for ways in things:
-        seen = max(min((counts[t] for t in way), default=0) for way in ways)
-        weight = math.log(2 + len(parts) / (1 + seen))
-        made.append((ways, weight * (_GENERIC if ways <= _GENERIC_WAYS else 1.0)))
-    return made
-
-
-def _covered(unit: Unit, weights: Weights) -> float:
-    """The weighted part of the question that the quote holds, or its headings for less."""
-    total = sum(w for _, w in weights)
-    own, above = evidence_terms(unit.text), evidence_terms(unit.context)
-    got = sum(w * max(_cover(ways, own), _CONTEXT * _cover(ways, above)) for ways, w in weights)
-    return got / total if total else 0.0
-
-
-def _cover_all(weights: Weights, text: str) -> float:
-    total, found = sum(w for _, w in weights), evidence_terms(text)
-    return sum(w * _cover(ways, found) for ways, w in weights) / total if total else 0.0
-
-
-def _bonus(unit: Unit, asks: _Asks, title: float) -> float:
-    """What else speaks for a part: its passage's score, its title, the kind of thing asked."""
-    bonus = 0.2 * title + 0.12 * (_SURE if unit.shown.score is None else unit.shown.score)
-    if asks.amount and numbers(unit.text):
-        bonus += 0.15 if unit.kind == "row" else 0.1
-    if asks.way and unit.kind == "step":
-        bonus += 0.25
-    return bonus + (0.3 if asks.exact & evidence_terms(unit.text) else 0.0)
-
-
-def _cover(ways: frozenset[frozenset[str]], found: frozenset[str]) -> float:
-    return max((len(way & found) / len(way) for way in ways if way), default=0.0)

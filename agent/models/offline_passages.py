@@ -30,7 +30,10 @@ _MARKER = re.compile(r"\[(?:src:|no-answer)[^\]\n]*\]")
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A passage as the model was shown it. `score` is None when none was given."""
+    """A passage as the model was shown it.
+
+    `score` is None when none was given, `sort` is the kind of document.
+    """
 
     source: str
     title: str
@@ -39,6 +42,7 @@ class Shown:
     updated: str = ""
     obsolete: bool = False
     score: float | None = None
+    sort: str = ""
 
     @property
     def cut(self) -> bool:
@@ -51,7 +55,8 @@ class Unit:
     """What can be quoted.
 
     `context` are the headings and the question above it; `group` numbers the list or table that it
-    belongs to, `key` is a row's first cell.
+    belongs to, `key` is a row's first cell, `heading` the
+    nearest heading, `asked` the question that it answers in a list of questions.
     """
 
     shown: Shown
@@ -60,6 +65,8 @@ class Unit:
     context: str
     group: int
     key: str = ""
+    heading: str = ""
+    asked: str = ""
 
 
 def read_passages(texts: Iterable[str]) -> tuple[Shown, ...]:
@@ -77,6 +84,7 @@ def read_passages(texts: Iterable[str]) -> tuple[Shown, ...]:
             a.get("updated", ""),
             a.get("status") == "obsolete",
             _score(a.get("score", "")),
+            a.get("kind", ""),
         )
         found.setdefault((shown.source, shown.text), shown)
     return tuple(found.values())
@@ -139,18 +147,23 @@ class _Cutter:
         if _ASKED.match(line) or (_QUESTION.search(line) and line.strip().startswith("**")):
             self._asked = _plain(_ASKED.sub("", line))
             return
-        for sentence in _SENTENCE_END.split(_REPLIED.sub("", line)):
+        told = _REPLIED.sub("", line)
+        if told != line or self._asked:
+            yield self._unit("sentence", told)
+            return
+        for sentence in _SENTENCE_END.split(told):
             if sentence.strip() and not _QUESTION.search(sentence):
                 yield self._unit("sentence", sentence)
 
     def _unit(self, kind: Kind, text: str, key: str = "") -> Unit:
         above = f"{self._shown.title} {self._shown.place} {self._heading} {self._asked}"
-        return Unit(self._shown, kind, _plain(text), above, self._group, key)
+        heading = self._heading or self._shown.place
+        return Unit(self._shown, kind, _plain(text), above, self._group, key, heading, self._asked)
 
 
 def _kind(line: str) -> str:
-    if not line.strip():
-        return "blank"
+    if not line.strip() or line.lstrip().startswith(">"):
+        return "blank"  # words of others that a document cites are nothing to answer with
     if _HEADING.match(line):
         return "heading"
     if (line.lstrip().startswith("|") and line.count("|") > 1) or _PAIRED.fullmatch(line.strip()):

@@ -7,7 +7,13 @@ from collections.abc import Sequence
 
 from agent.dialogue import Message, Text, ToolReply
 from agent.language import detect
-from agent.models.offline_terms import exact_tokens, in_other_language, place_in, terms
+from agent.models.offline_terms import (
+    exact_tokens,
+    in_other_language,
+    place_in,
+    terms,
+    things,
+)
 
 _CONTEXT = re.compile(r"<context>.*?</context>", re.DOTALL)
 _LEAD = re.compile(
@@ -34,8 +40,12 @@ _ASKING = re.compile(
     re.IGNORECASE,
 )
 _CODE = re.compile(r"[A-Za-z0-9]+(?:[-._][A-Za-z0-9]+)*")
+MOST_VARIANTS = 4
 _SHORT = 6
 _SHORT_ZH = 12
+_ASKS_ITSELF = re.compile(
+    r"\b(?:how|what|when|where|who|which|why)\b|多少|多久|多长|什么|几|哪|怎", re.IGNORECASE
+)
 _PLACE_PHRASE = re.compile(r"\b(in|for|at|to|from) ([A-Z][\w'-]*)")
 
 
@@ -67,20 +77,30 @@ def whole_question(asked: Sequence[str]) -> str:
     return whole
 
 
-def variants(whole: str) -> tuple[str, ...]:
-    """Two or three full sentences to search for: the question and other angles on it."""
+def variants(whole: str, asked: Sequence[str] = ()) -> tuple[str, ...]:
+    """Two to four full sentences to search for: the question and other angles on it.
+
+    A follow-up that asks for itself is searched with the question before it too; `asked` are all
+    that the person wrote.
+    """
     core = _ASKING.sub("", _TAIL.sub("", whole)).strip()
     zh = detect(whole) == "zh"
-    made = [whole, f"关于“{core}”的规定和说明。" if zh else f"The rules and details on: {core}."]
+    told = [text for text in asked if not is_small_talk(text)]
+    joint = [" ".join(told[-2:])] if len(told) > 1 and _is_joint(told[-1], whole) else []
+    made = [
+        whole,
+        *joint,
+        f"关于“{core}”的规定和说明。" if zh else f"The rules and details on: {core}.",
+    ]
     exact = exact_tokens(whole)
     codes = " ".join(c for c in _CODE.findall(whole) if c.lower() in exact)
     if codes:
         made.append(
             f"{codes} 是什么意思，怎么处理？" if zh else f"What does {codes} mean and what to do?"
         )
-    elif other := in_other_language(whole):
+    if other := in_other_language(whole):
         made.append(other)
-    return tuple(dict.fromkeys(made))
+    return tuple(dict.fromkeys(made))[:MOST_VARIANTS]
 
 
 def _follows(text: str) -> bool:
@@ -94,6 +114,12 @@ def _follows(text: str) -> bool:
     return len(terms(text)) <= 1 and not exact_tokens(text)
 
 
+def _is_joint(text: str, whole: str) -> bool:
+    """Whether a follow-up was made whole with names alone."""
+    subject = _TAIL.sub("", _LEAD.sub("", text)).strip()
+    return _follows(text) and whole.startswith(subject) and bool(_ASKS_ITSELF.search(subject))
+
+
 def _join(before: str, text: str) -> str:
     """The question before with its place exchanged, else with the new words behind it."""
     subject = _TAIL.sub("", _LEAD.sub("", text)).strip()
@@ -102,9 +128,21 @@ def _join(before: str, text: str) -> str:
         zh = detect(before) == "zh"
         name = new[1][0] if zh else new[0] if new[0].isascii() else new[1][1].title()
         return before.replace(old[0], name)
+    if (was := exact_tokens(before)) and (now := exact_tokens(subject)) and len(now) == 1:
+        return _exchanged(before, was, next(iter(now)))
+    if _ASKS_ITSELF.search(subject) and len(terms(subject)) > 1:
+        names = [t.said for t in things(before) if t.sure]
+        return f"{subject}{', ' if names else ''}{' '.join(names)}?"
     there, here = _PLACE_PHRASE.search(before), _PLACE_PHRASE.search(subject)
     if there and here and len(terms(subject)) == 1:
         return before.replace(there[2], here[2])
     mark = "？" if detect(before) == "zh" else "?"
     joint = "，" if detect(before) == "zh" else ", "
     return f"{_TAIL.sub('', before)}{joint}{subject}{mark}" if subject else before
+
+
+def _exchanged(before: str, codes: frozenset[str], code: str) -> str:
+    """The question before with the new code in place of its last one."""
+    last = max(codes, key=before.lower().rfind)
+    at = before.lower().rfind(last)
+    return before[:at] + code + before[at + len(last) :]

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
+
+from agent.models.offline_glossary import Concept, concepts
 
 _HAN_RUN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]+")
 _TOKEN = re.compile(r"[a-z0-9]+(?:[-._][a-z0-9]+)*")
@@ -18,44 +22,34 @@ GENERIC = frozenset(
 """Terms that nearly every document of a company holds."""
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
+_NAME = re.compile(
+    r"(?<=[a-z,] )[A-Z][\w'-]+|[A-Z]{2,}\w*|\b[A-Z]\d+\b|(?<=[\u4e00-\u9fff])[A-Za-z]{3,}"
+)
+"""Words that are written as names: capitals inside a sentence, Latin words in a Chinese one."""
+
+_COUNT = re.compile(r"\d{1,2}")
+_SPELT = re.compile(r"[A-Z]{2,}")
+
 _ASKING_ZH = re.compile(
-    "怎么办|意思|多长|多大|多高|多远|怎么样|怎样|怎么|如何|什么|为何|为什么|多少|多久|哪些|哪个|哪里|哪儿|几天|几个|是否|能不能|"
-    "可不可以|可以|请问|帮我|告诉|是不是|有没有|我们|公司|[我你您吗呢吧啊的了是在和与谁要有请那会能]"
+    "今年|去年|之后|之前|不能|不可以|多少钱|超过|以上|以下|怎么办|什么时候|"
+    "时候|现在|必须|需要|一共|最后|哪天|意思|多长|多大|多高|多远|怎么样|"
+    "怎样|怎么|如何|什么|为何|为什么|多少|多久|哪些|哪个|哪里|哪儿|几天|"
+    "几个|是否|能不能|可不可以|可以|请问|帮我|告诉|是不是|有没有|我们|公司|"
+    "[我你您吗呢吧啊的了是在和与谁要有请那会能从去发到个多几填钱点]"
 )
 _ASKING_EN = frozenset(
     re.findall(
         r"\w+",
-        "a about am an and any are as at be been by can company could did do does for from get "
-        "give had has have how i if in is it its long many may me mean meaning much must my need "
-        "of often on or our please set shall should tell than that the their them there these "
-        "they this to up us was we were what when where which who whom why will with would you "
-        "your",
+        "a about after ahead also am an and any are as at be been bring by can company could "
+        "day days did do does during early fast for from get give go goes had happen happens "
+        "has have here hour hours how i if in into is it its just let like ll long make many "
+        "may me mean meaning minute minutes month months much must my need now of often on "
+        "one or our out per please re second seconds set shall should so some such take tell "
+        "than that the their them then there these they this till to until up us use used "
+        "using ve want was we week weeks went were what when where which who whom why will "
+        "with within work would year years you your",
     )
 )
-
-PLACES = (
-    ("上海", "shanghai"), ("北京", "beijing"), ("深圳", "shenzhen"), ("广州", "guangzhou"),
-    ("杭州", "hangzhou"), ("成都", "chengdu"), ("苏州", "suzhou"), ("南京", "nanjing"),
-    ("武汉", "wuhan"), ("西安", "xi'an"), ("柏林", "berlin"), ("慕尼黑", "munich"),
-    ("法兰克福", "frankfurt"), ("奥斯汀", "austin"), ("旧金山", "san francisco"),
-    ("纽约", "new york"), ("德国", "germany"), ("美国", "united states"), ("中国", "china"),
-)  # fmt: skip
-"""Places in both languages, in lower case: a follow-up often changes nothing else."""
-
-_PAIRS = (
-    *PLACES,
-    ("住宿", "hotel"), ("酒店", "hotel"), ("上限", "limit"), ("上限", "ceiling"),
-    ("标准", "limit"), ("补贴", "allowance"), ("出差", "travel"), ("差旅", "travel"),
-    ("报销", "expense"), ("报销", "claim"), ("费用", "expense"), ("发票", "invoice"),
-    ("年假", "annual leave"), ("假期", "leave"), ("请假", "leave"), ("病假", "sick leave"),
-    ("陪产假", "parental leave"), ("产假", "parental leave"), ("密码", "password"),
-    ("错误", "error"), ("报错", "error"), ("打印机", "printer"), ("远程", "remote"),
-    ("审批", "approval"), ("合同", "contract"), ("保修", "warranty"), ("电池", "battery"),
-    ("加班", "overtime"), ("宴请", "hospitality"), ("团建", "team event"), ("机票", "flight"),
-    ("高铁", "train"), ("租车", "rental car"), ("采购", "procurement"), ("入职", "onboarding"),
-    ("事故", "incident"), ("故障", "incident"), ("服务台", "service desk"), ("会议室", "room"),
-    ("每晚", "per night"), ("网关", "gateway"), ("证书", "certificate"), ("断开", "disconnect"),
-)  # fmt: skip
 
 
 @lru_cache(maxsize=4096)
@@ -81,42 +75,118 @@ def evidence_terms(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def translations(text: str) -> tuple[frozenset[frozenset[str]], ...]:
-    """Field words of the text: for each the term sets that stand for it in either language."""
-    lower, words = text.lower(), evidence_terms(text)
-    found: dict[str, frozenset[frozenset[str]]] = {}
-    for zh, en in _PAIRS:
-        for name, here in ((zh, zh in lower), (en, terms(en) <= words)):
-            if here:
-                found[name] = frozenset(terms(n) for n in _meanings(name))
-    return tuple(dict.fromkeys(found.values()))
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """One thing that a question names.
+
+    `ways` are the term sets that stand for it in either language, `said` the words it was named
+    with, `sure` whether it is a name: a code, a place, a capitalised word.
+    """
+
+    ways: frozenset[frozenset[str]]
+    said: str
+    concept: Concept | None = None
+    sure: bool = False
+
+    @property
+    def place(self) -> bool:
+        """Whether it is a place of the glossary."""
+        return self.concept is not None and self.concept.place
+
+
+@lru_cache(maxsize=512)
+def things(question: str) -> tuple[Thing, ...]:
+    """What a question names, each thing once: field words first, then every other word."""
+    spans: list[tuple[int, int, Concept]] = []
+    for start, end, concept in sorted(_mentions(question), key=lambda m: m[0] - m[1]):
+        if all(end <= s or start >= e or (start, end) == (s, e) for s, e, _ in spans):
+            spans.append((start, end, concept))
+    merged: dict[tuple[int, int], Thing] = {}
+    for start, end, concept in sorted(spans, key=lambda m: m[:2]):
+        known = merged.get((start, end))
+        ways = _ways(concept) | known.ways if known else _ways(concept)
+        place = concept if concept.place or known is None else known.concept
+        merged[start, end] = Thing(
+            ways,
+            question[start:end],
+            place,
+            concept.place or _SPELT.fullmatch(question[start:end]) is not None,
+        )
+    left = list(question)
+    for start, end, _ in spans:
+        left[start:end] = " " * (end - start)
+    found = list(dict.fromkeys(merged.values()))
+    return (*found, *_others("".join(left)))
+
+
+def _others(text: str) -> Iterator[Thing]:
+    names = {m.group().lower() for m in _NAME.finditer(text)}
+    exact = exact_tokens(text)
+    tokens = (t for t in _TOKEN.findall(text.lower()) if t not in _ASKING_EN)
+    for token in dict.fromkeys(t for t in tokens if not _COUNT.fullmatch(t)):
+        ways = frozenset((frozenset((_stem(token),)),))
+        yield Thing(ways, token, None, token in exact or token in names)
+    for term in sorted(t for t in terms(text) if _HAN_RUN.match(t)):
+        yield Thing(frozenset((frozenset((term,)),)), term)
+
+
+def _mentions(question: str) -> Iterator[tuple[int, int, Concept]]:
+    lower = question.lower()
+    for concept, pattern in _patterns():
+        for match in pattern.finditer(lower):
+            yield match.start(), match.end(), concept
+
+
+@lru_cache(maxsize=1)
+def _patterns() -> tuple[tuple[Concept, re.Pattern[str]], ...]:
+    made: list[tuple[Concept, re.Pattern[str]]] = []
+    for concept in concepts():
+        words = [*map(re.escape, concept.zh), *(_inflected(word) for word in concept.en)]
+        made.append((concept, re.compile("|".join(sorted(words, key=len, reverse=True)))))
+    return tuple(made)
+
+
+def _inflected(phrase: str) -> str:
+    """A phrase with the endings that its last word may take."""
+    base = re.escape(phrase).replace("\\ ", r"[\s-]+")
+    if not phrase[-1].isalpha() or len(phrase) < 3:
+        return rf"(?<![a-z0-9]){base}(?![a-z0-9])"
+    stem = base[:-1] if phrase.endswith(("e", "y")) else base
+    end = (
+        r"(?:e|es|ed|ing|s)?"
+        if phrase.endswith("e")
+        else r"(?:y|ies|ied)?"
+        if (phrase.endswith("y"))
+        else rf"(?:s|es|ed|ing|{phrase[-1]}ing|{phrase[-1]}ed)?"
+    )
+    return rf"(?<![a-z0-9]){stem}{end}(?![a-z0-9])"
+
+
+@lru_cache(maxsize=1024)
+def _ways(concept: Concept) -> frozenset[frozenset[str]]:
+    names = (*concept.zh, *concept.en)
+    return frozenset(terms(name) or evidence_terms(name) for name in names)
 
 
 def in_other_language(text: str) -> str:
     """The text's field words as a short question in the other language; empty below two words."""
-    lower = text.lower()
-    from_zh = bool(_HAN_RUN.search(lower))
-    found: dict[str, str] = {}
-    for zh, en in _PAIRS:
-        here, there = (zh, en) if from_zh else (en, zh)
-        if here in lower and (from_zh or terms(here) <= evidence_terms(text)):
-            found.setdefault(here, there)
-    place = next((t for h, t in found.items() if any(h in pair for pair in PLACES)), "")
-    names = sorted((h for h, t in found.items() if t != place), key=lower.find)
-    words = [found[h] for h in names]
-    if len(found) < 2 or not words:
+    from_zh = bool(_HAN_RUN.search(text))
+    named = [t for t in things(text) if t.concept or (t.sure and t.said.isascii())]
+    place = next((t.concept for t in named if t.concept and t.place), None)
+    words = [_other_name(t, from_zh=from_zh) for t in named if not t.place]
+    words = [word for word in dict.fromkeys(words) if word]
+    if not words or len(words) + bool(place) < 2:
         return ""
     if from_zh:
-        return f"What is the {' '.join(words)}{' in ' + place.title() if place else ''}?"
-    return f"{place + '的' if place else ''}{''.join(words)}是多少？"
+        return f"What is the {' '.join(words)}{' in ' + place.en[0].title() if place else ''}?"
+    return f"{place.zh[0] + '的' if place else ''}{''.join(words)}是多少？"
 
 
-@lru_cache(maxsize=256)
-def _meanings(name: str) -> frozenset[str]:
-    """The word, its translations, and the words that translate to the same."""
-    there = {b if name == a else a for a, b in _PAIRS if name in (a, b)}
-    back = {b if t == a else a for t in there for a, b in _PAIRS if t in (a, b)}
-    return frozenset({name, *there, *back})
+def _other_name(thing: Thing, *, from_zh: bool) -> str:
+    if thing.concept is None:
+        return thing.said
+    there = thing.concept.en if from_zh else thing.concept.zh
+    return there[0] if there else ""
 
 
 def exact_tokens(text: str) -> frozenset[str]:
@@ -131,12 +201,12 @@ def numbers(text: str) -> frozenset[str]:
 
 def place_in(text: str) -> tuple[str, tuple[str, str]] | None:
     """The first known place as it is written in the text, and its names in both languages."""
-    lower = text.lower()
-    hits = [(lower.find(n), n, pair) for pair in PLACES for n in pair if n in lower]
+    hits = [(text.find(t.said), t) for t in things(text) if t.place]
     if not hits:
         return None
-    at, name, pair = min(hits)
-    return text[at : at + len(name)], pair
+    thing = min(hits, key=lambda hit: hit[0])[1]
+    assert thing.concept is not None  # noqa: S101  a place is in the glossary
+    return thing.said, (thing.concept.zh[0], thing.concept.en[0])
 
 
 def _stem(word: str) -> str:
@@ -146,3 +216,10 @@ def _stem(word: str) -> str:
         if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
             return word[: -len(ending)].rstrip("e")
     return word.rstrip("e")
+
+
+@lru_cache(maxsize=4096)
+def places_in(text: str) -> frozenset[Concept]:
+    """All places of the glossary that a text names."""
+    lower = text.lower()
+    return frozenset(c for c, pattern in _patterns() if c.place and pattern.search(lower))

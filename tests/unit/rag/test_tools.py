@@ -38,7 +38,7 @@ async def test_search_gives_passages_with_their_readers(tmp_path: Path) -> None:
 async def test_search_for_another_asker_knows_nothing_of_it(tmp_path: Path) -> None:
     base = await filled(tmp_path)
     result = await searching(base).call({"queries": ["bonus pool", "kb-pay"]})
-    assert result.passages == ()
+    assert "kb-pay" not in {passage.source for passage in result.passages}
     assert "kb-pay" not in result.note
 
 
