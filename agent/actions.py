@@ -7,12 +7,17 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from agent import presses, replies
+from agent import commands, manual, presses, replies
+from agent.commands import Command
 from agent.desk import Desk
 from agent.domain import EVERYONE, Language
-from agent.durable import answers, keys
+from agent.durable import answers, keys, snapshot
 from agent.durable.answers import StoredAnswer
+from agent.durable.intake import take
+from agent.durable.outbox import Outbox
 from agent.durable.records import TurnRecord
+from agent.durable.snapshot import Snapshot
+from agent.language import detect
 from agent.ports import Control
 from agent.replies import Note
 
@@ -25,12 +30,60 @@ _MARKERS: Final = re.compile(r"\s*\[(?:src:[^\]\n]*|no-answer)\]")
 Act = Callable[[Desk, TurnRecord], Awaitable[str]]
 
 
-async def perform(desk: Desk, record: TurnRecord) -> str:
-    """Do what the record's act asks for; the words that the person was told.
+async def perform(desk: Desk, record: TurnRecord) -> tuple[str, Snapshot | None]:
+    """Do what the record's act asks for: the words that were told, and what the thread remembers.
 
-    Raises what the chat platform or the table raise when they can not be reached.
+    The memory is None when it stays as it was. Raises what the chat platform or the table raise
+    when they can not be reached.
     """
-    return await ACTS[record.question.act](desk, record)
+    question = record.question
+    if question.act == "command":
+        return await _command(desk, record, commands.parse_slash(question.text))
+    return await _TELLING[question.act](desk, record), None
+
+
+async def _command(desk: Desk, record: TurnRecord, command: Command) -> tuple[str, Snapshot | None]:
+    """Do what stands behind /plumb or a menu's entry, and tell the person alone."""
+    question = record.question
+    language = desk.preferences.language_or(question.language)
+    if command.name == "ask" and command.rest:
+        return await _ask(desk, record, command.rest), None
+    if command.name == "new" and (question.chat.kind == "group" or not question.about):
+        name = "new_in_channel" if question.chat.kind == "group" else "new_by_typing"
+        return await _whisper(desk, record, manual.line(language, name)), None
+    reply = await commands.run(desk, record, command)
+    memory = (await snapshot.load(desk.table, record.session)).cleared() if reply.clear else None
+    return await _whisper(desk, record, reply.text), memory
+
+
+async def _ask(desk: Desk, record: TurnRecord, text: str) -> str:
+    """Post the question for all to see, and let its turn answer in its thread."""
+    question = record.question
+    outbox = Outbox(desk.table, desk.clock, record)
+    earlier = await outbox.intend("question")
+    message = "" if earlier is None else earlier.handle or ""
+    if not message:
+        person, chat = question.asker.user, question.chat.chat
+        message = await desk.chat.announce(chat, text, f"{record.turn} question", person)
+        await outbox.sent("question", message)
+    asked = replace(
+        question,
+        text=text,
+        chat=replace(question.chat, message=message),
+        language=detect(text, question.language),
+        act="",
+        about="",
+    )
+    await take(asked, record.event, desk)
+    return text
+
+
+async def _welcome(desk: Desk, record: TurnRecord) -> str:
+    """Say who we are, once, where a person or a group meets us first."""
+    language = desk.preferences.language_or(record.question.language)
+    text = manual.welcome(language, desk.house.welcome.get(language))
+    await desk.chat.announce(record.question.chat.chat, text, f"{record.turn} welcome")
+    return text
 
 
 async def _whisper(
@@ -111,9 +164,12 @@ def passages(language: Language, stored: StoredAnswer) -> str:
     return "\n\n".join(parts)
 
 
-ACTS: Final[Mapping[str, Act]] = {
+_TELLING: Final[Mapping[str, Act]] = {
     "tell": _tell,
     "why": _why,
     "sources": _sources,
     "human": _human,
+    "welcome": _welcome,
 }
+ACTS: Final = frozenset((*_TELLING, "command"))
+"""The acts that are no question to a model."""

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from agent.domain import EVERYONE, Language
 from agent.durable.preferences import Preferences
 from agent.loop import Limits
-from agent.ports import Chat, Cipher, Clock, Model, Table, Tool
+from agent.manual import Welcome
+from agent.ports import Chat, Cipher, Clock, Model, Queue, Table, Tool
 
 
 async def _no_documents() -> int:
@@ -16,31 +17,38 @@ async def _no_documents() -> int:
     return 0
 
 
+async def _opens(name: str) -> bool:
+    """A model without further conditions."""
+    del name
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class House:
     """What the operator offers and decided for everybody.
 
-    `models` are the names that a person may choose from, the first is the default. `kinds` are the
+    `models` are the names that a person may choose from, the first is the default; `opens` says
+    whether one can be used now. `kinds` are the
     kinds of sources that can be switched off. `documents` counts the ones that the asker may read.
     `escalation` says to which chat a question goes that is passed on to colleagues; `welcome` are
     texts in place of our own, by language and name.
     """
 
     models: tuple[str, ...] = ()
+    opens: Callable[[str], Awaitable[bool]] = _opens
     version: str = ""
     kinds: tuple[str, ...] = ("kb",)
     documents: Callable[[], Awaitable[int]] = _no_documents
     escalation: Callable[[Sequence[str]], Awaitable[str]] | None = None
-    welcome: Mapping[Language, Mapping[str, str]] = field(
-        default_factory=dict[Language, Mapping[str, str]]
-    )
+    welcome: Mapping[Language, Welcome] = field(default_factory=dict[Language, Welcome])
 
 
 @dataclass(frozen=True, slots=True)
 class Desk:
     """What a turn works with. The asker is already bound into the tools.
 
-    `labels` are the reader labels of the asker, `preferences` what this person chose.
+    `labels` are the reader labels of the asker, `preferences` what this person chose. `queue` is
+    where further turns are rung for.
     """
 
     table: Table
@@ -55,3 +63,4 @@ class Desk:
     labels: frozenset[str] = frozenset((EVERYONE,))
     preferences: Preferences = Preferences()  # noqa: RUF009  a frozen value
     house: House = House()
+    queue: Queue | None = None

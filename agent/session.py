@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from agent import material, phrases
 from agent.dialogue import Message, Text
 from agent.domain import Question
 from agent.durable import keys, snapshot
@@ -15,17 +16,9 @@ from agent.durable.records import TurnRecord
 from agent.durable.snapshot import Exchange, Snapshot
 from agent.ports import Table
 
-CLEAR_WORDS = frozenset({"new", "/new", "新话题", "/新话题"})
-"""A message of just this word forgets the thread's history."""
-
 _MARKERS = re.compile(r"\s*\[src:[^\]\n]*\]|^\s*\[no-answer\]\s*")
 _NOT_IN_A_NAME = re.compile(r"[<>\x00-\x1f]+")
 _DEFAULT_ZONE = "UTC"
-
-
-def clears(question: Question) -> bool:
-    """Whether the question is the command to forget what came before."""
-    return question.text.strip().casefold() in CLEAR_WORDS
 
 
 async def recall(table: Table, record: TurnRecord) -> Snapshot:
@@ -65,13 +58,32 @@ def with_context(question: Question, default_zone: str) -> str:
 
     They are part of the message, not of the policy, so that the prompt's prefix stays the same from
     turn to turn and can be cached; the date is the question's own, so a later turn repeats it.
+    What came along as material stands inside the context, as data.
     """
     zone = _zone(question.time_zone or default_zone)
     asked = datetime.fromtimestamp(question.asked_at, zone)
     name = _NOT_IN_A_NAME.sub(" ", question.asker.name).strip()
     who = f" Asker: {name}." if name else ""
-    context = f"<context>Asked on {asked:%Y-%m-%d (%A) %H:%M} {zone.key}.{who}</context>"
-    return f"{context}\n\n{question.text}"
+    context = f"Asked on {asked:%Y-%m-%d (%A) %H:%M} {zone.key}.{who}"
+    if not question.material:
+        return f"<context>{context}</context>\n\n{question.text}"
+    block = material.block(question.material, zone)
+    if question.text.strip():
+        return f"<context>{context}\n{block}</context>\n\n{question.text}"
+    # Without words of the asker's own the material is what there is to search for.
+    task = phrases.summarise(question.language)
+    return f"<context>{context}\n{task}</context>\n\n{block}"
+
+
+def unheard(question: Question, thread: Snapshot) -> Question:
+    """The question without what the thread's memory has already: replies before its last turn."""
+    last = max((exchange.at for exchange in thread.exchanges), default=0.0)
+    new = tuple(
+        piece
+        for piece in question.material
+        if piece.kind not in ("parent", "thread") or piece.at > last
+    )
+    return question if len(new) == len(question.material) else replace(question, material=new)
 
 
 @lru_cache(maxsize=64)

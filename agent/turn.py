@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from agent import phrases, presses, session
+from agent import commands, phrases, presses, session
 from agent.citations import SourceCollector, readers_of
 from agent.desk import Desk
 from agent.domain import Answer, AnswerStatus, Question, Source
@@ -21,6 +21,7 @@ from agent.durable.snapshot import Exchange, Snapshot
 from agent.errors import ModelFailed, PlumblineError
 from agent.loop import Loop, LoopEnd
 from agent.markup.markers import is_refusal, without_refusal
+from agent.material import has_words
 from agent.ports import Cipher, Clock, Table
 from agent.stopwatch import Stopwatch
 from agent.stream import AnswerStream
@@ -74,8 +75,8 @@ async def run_turn(desk: Desk, record: TurnRecord, watch: Stopwatch) -> Outcome:
     A fault of the model or of a source is told to the person in that message. Raises what the chat
     platform or the table raise when they can not be reached at all.
     """
-    record = replace(record, question=desk.preferences.applied(record.question))
-    question = record.question
+    question = commands.question_of(desk.preferences.applied(record.question))
+    record = replace(record, question=question)
     outbox = Outbox(desk.table, desk.clock, record)
     earlier = await outbox.intend(ANSWER)
     key = record.turn
@@ -88,7 +89,7 @@ async def run_turn(desk: Desk, record: TurnRecord, watch: Stopwatch) -> Outcome:
         message, desk.clock, turn=record.turn, language=question.language
     ) as stream:
         thread = await session.recall(desk.table, record)
-        outcome = _without_model(question, thread)
+        outcome = await _without_model(desk, record, thread)
         if outcome is None:
             stream.progress(phrases.progress(question.language, "thinking"))
             try:
@@ -146,9 +147,9 @@ def told(question: Question, fault: Exception) -> Outcome:
     return Outcome(_own_words("", "failed"), notice=phrases.error(question.language, code))
 
 
-def said(text: str) -> Outcome:
+def said(text: str, memory: Snapshot | None) -> Outcome:
     """What is saved of an act that told a person something in our own words."""
-    return Outcome(_own_words(text, "answered"))
+    return Outcome(_own_words(text, "answered"), memory=memory)
 
 
 def lost_turn() -> Outcome:
@@ -156,14 +157,22 @@ def lost_turn() -> Outcome:
     return Outcome(_own_words("", "failed"))
 
 
-def _without_model(question: Question, thread: Snapshot) -> Outcome | None:
-    """What needs no model: forgetting the thread, a message without words, one we can not read."""
+async def _without_model(desk: Desk, record: TurnRecord, thread: Snapshot) -> Outcome | None:
+    """What needs no model: people of another company, commands, nothing that can be read."""
+    question = record.question
     language = question.language
-    if session.clears(question):
-        return Outcome(_own_words(phrases.cleared(language), "answered"), memory=thread.cleared())
+    if question.asker.external:
+        return Outcome(_own_words(phrases.external(language), "refused"))
+    if question.chat.kind == "group" and question.platform_hints.get("outsiders"):
+        return Outcome(_own_words(phrases.outsiders_read(language), "refused"))
+    command = commands.parse(question.text)
+    if command is not None:
+        reply = await commands.run(desk, record, command)
+        memory = thread.cleared() if reply.clear else None
+        return Outcome(_own_words(reply.text, "answered"), memory=memory)
     if question.unsupported:
         return Outcome(_own_words(phrases.unsupported(language, question.unsupported), "refused"))
-    if not question.text.strip():
+    if not question.text.strip() and not has_words(question.material):
         kind = "image" if question.attachments else ""
         text = phrases.unsupported(language, kind) if kind else phrases.empty_question(language)
         return Outcome(_own_words(text, "refused"))
@@ -173,7 +182,7 @@ def _without_model(question: Question, thread: Snapshot) -> Outcome | None:
 async def _think(
     desk: Desk, record: TurnRecord, stream: AnswerStream, thread: Snapshot, watch: Stopwatch
 ) -> Outcome:
-    question = record.question
+    question = session.unheard(record.question, thread)
     asked = session.with_context(question, desk.time_zone)
     journal = Journal(desk.table, desk.clock, record)
     if record.attempt > 1:
@@ -226,6 +235,8 @@ def _concluded(desk: Desk, question: Question, toolbox: Toolbox, end: LoopEnd) -
         status = "refused"
         if not without_refusal(clean).strip():
             notices.append(phrases.refusal_steps(language))
+    if question.attachments:
+        notices.append(phrases.files_unread(language, question.attachments))
     name = desk.model.capability().name
     if name == OFFLINE:
         notices.append(phrases.offline_model(language))

@@ -96,6 +96,7 @@ class Command:
     name: str
     text: str
     reply: str = field(repr=False)
+    app: str = ""
 
 
 LifecycleKind = Literal[
@@ -129,6 +130,8 @@ class Lifecycle:
     message: str = ""
     detail: str = ""
     people: tuple[str, ...] = ()
+    tenant: str = ""
+    app: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,19 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from agent.domain import Identity, Platform
+from agent.domain import Identity, Language, Platform
 from agent.errors import Misconfigured
+from agent.manual import WELCOME, Welcome
+
+
+class WelcomeWords(BaseModel):
+    """What a new person is told in one language; what is left out is our own text."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    reads: str = ""
+    kept: str = ""
+    examples: tuple[str, ...] = ()
 
 
 class Configuration(BaseModel):
@@ -17,18 +28,34 @@ class Configuration(BaseModel):
     `groups` names who belongs to a reader group: `platform:user id`, such as `slack:U0ALICE001`.
     `escalation` says to which chats the questions about a space go that are passed on to
     colleagues: `space = "feishu:oc_…"` or, for both platforms, `"feishu:oc_… slack:C…"`; `default`
-    is for all other spaces.
+    is for all other spaces. `welcome` says by language what a new person is told: what the bot
+    reads, what is kept how long, example questions.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     groups: dict[str, tuple[str, ...]] = {}
     escalation: dict[str, str] = {}
+    welcome: dict[Language, WelcomeWords] = {}
 
     def groups_of(self, person: Identity) -> frozenset[str]:
         """The groups that name this person."""
         member = f"{person.platform}:{person.user}"
         return frozenset(name for name, members in self.groups.items() if member in members)
+
+    def greeting(self) -> dict[Language, Welcome]:
+        """What a new person is told, our own text in place of what the file leaves out."""
+        given: dict[Language, WelcomeWords] = {
+            language: self.welcome.get(language, WelcomeWords()) for language in WELCOME
+        }
+        return {
+            language: Welcome(
+                words.reads or WELCOME[language].reads,
+                words.kept or WELCOME[language].kept,
+                words.examples or WELCOME[language].examples,
+            )
+            for language, words in given.items()
+        }
 
     def escalation_chat(self, space: str, platform: Platform) -> str:
         """The chat on the platform where colleagues answer for the space; "" when there is none."""

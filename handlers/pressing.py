@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from agent import presses
 from agent.domain import ChatRef, Identity, Platform, Question
 from agent.durable import keys
+from agent.durable.intake import take
 from connectors.incoming import Action
-from handlers.intake import take
 from handlers.wiring import Receiving
 
 

@@ -15,11 +15,21 @@ from dataclasses import dataclass
 from functools import cache
 
 from agent.domain import Platform
+from agent.durable.intake import take
 from agent.errors import Misconfigured
-from connectors.incoming import Action, Challenge, Command, Incoming, Message, Recalled, Refused
+from connectors.incoming import (
+    Action,
+    Challenge,
+    Command,
+    Incoming,
+    Lifecycle,
+    Message,
+    Recalled,
+    Refused,
+)
 from handlers import gateway, loop, wiring
 from handlers.gateway import Request, Response
-from handlers.intake import take
+from handlers.ordering import notice, order
 from handlers.pressing import Handled, press
 from handlers.settings import Settings, variable_of
 from handlers.wiring import Receiving
@@ -102,21 +112,17 @@ async def _take(incoming: Incoming, edge: Edge, store: Receiving) -> Handled:
         return Handled(await take(incoming.question, incoming.event, store))
     if isinstance(incoming, Action):
         return await press(incoming, edge.platform, store)
+    if isinstance(incoming, Command):
+        return await order(incoming, store)
+    if isinstance(incoming, Lifecycle):
+        return await notice(incoming, edge.platform, store)
     return Handled(getattr(incoming, "reason", "") or getattr(incoming, "kind", "") or "noted")
 
 
 def _body(incoming: Incoming, edge: Edge) -> str:
     if isinstance(incoming, Challenge):
         return json.dumps({"challenge": incoming.answer})
-    if isinstance(incoming, Command):
-        return json.dumps({"response_type": "ephemeral", "text": _HINT}, ensure_ascii=False)
     return edge.body
-
-
-_HINT = (
-    "请直接给我发私信提问，或在频道里 @我。\n"
-    "Please ask me in a direct message, or mention me in a channel."
-)
 
 
 def _ids(incoming: Incoming) -> str:

@@ -59,11 +59,18 @@ class Settings:
     model_capabilities: str = ""
     embedder: str = "usem3"
     step_limit: int = 10
+    models: str = ""
 
     @property
     def chosen_model(self) -> str:
         """The model that answers: the one that was set, else Claude with a key, else offline."""
         return self.model or (DEFAULT_CLAUDE if self.anthropic_api_key else OFFLINE)
+
+    @property
+    def offered_models(self) -> tuple[str, ...]:
+        """The models that a person may choose from; the one that answers by default is first."""
+        named = (name.strip() for name in self.models.split(","))
+        return tuple(dict.fromkeys((self.chosen_model, *(name for name in named if name))))
 
     @classmethod
     def from_environment(cls) -> Self:

@@ -7,22 +7,24 @@ search) is imported when the first turn needs it, after its reaction.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.domain import EVERYONE
 from agent.errors import Misconfigured
-from agent.ports import Chat, Cipher, Clock, Ids, Queue, Table
+from agent.ports import Chat, Cipher, Clock, Gatherer, Ids, Queue, Table
 from agent.stores.local_key_cipher import LocalKeyCipher
 from agent.stores.sqlite_queue import SqliteQueue
 from agent.stores.sqlite_table import SqliteTable
 from agent.stores.system_clock import RandomIds, SystemClock
 from handlers.models import Close, open_model
 from handlers.settings import Settings
+from handlers.version import VERSION
 
 if TYPE_CHECKING:
     from agent.desk import Desk, House
@@ -31,6 +33,13 @@ if TYPE_CHECKING:
     from agent.ports import Model
     from handlers.configuration import Configuration
     from rag.knowledge import Knowledge
+
+
+log = logging.getLogger(__name__)
+
+KNOWLEDGE_BASE = "kb"
+"""The kind of sources that a person switches off to go without the knowledge base."""
+
 
 @dataclass(frozen=True, slots=True)
 class Receiving:
@@ -69,7 +78,7 @@ class Workplace:
     def __init__(self, settings: Settings) -> None:
         stores = receiving(settings)
         self._settings = settings
-        self._chats: dict[Platform, Chat] = {}
+        self._sides: dict[Platform, tuple[Chat, Gatherer]] = {}
         self._closing: list[Close] = []
         self._kit: TurnKit | None = None
         self._kit_wanted = asyncio.Lock()
@@ -87,11 +96,22 @@ class Workplace:
         Raises:
             Misconfigured: the platform's credentials are missing.
         """
-        if platform not in self._chats:
-            opened, close = _open_chat(platform, self._settings, self.clock)
-            self._chats[platform] = opened
+        return self._side(platform)[0]
+
+    def gatherer(self, platform: Platform) -> Gatherer:
+        """What reads on the platform; it shares the client of the chat.
+
+        Raises:
+            Misconfigured: the platform's credentials are missing.
+        """
+        return self._side(platform)[1]
+
+    def _side(self, platform: Platform) -> tuple[Chat, Gatherer]:
+        if platform not in self._sides:
+            chat, gatherer, close = _open_platform(platform, self._settings, self.clock)
+            self._sides[platform] = (chat, gatherer)
             self._closing.append(close)
-        return self._chats[platform]
+        return self._sides[platform]
 
     async def desk(self, record: TurnRecord) -> tuple[Desk, Versions]:
         """What this turn works with, the asker bound into its tools, and the versions it runs on.
@@ -106,12 +126,16 @@ class Workplace:
                 self._closing.append(self._kit.close_model)
         return await self._kit.desk(self, record.question)
 
+    def closes(self, close: Close) -> None:
+        """Note what is to be closed with the workplace."""
+        self._closing.append(close)
+
     async def aclose(self) -> None:
         """Close every client that was opened; the next use opens them anew."""
         for close in self._closing:
             await close()
         self._closing.clear()
-        self._chats.clear()
+        self._sides.clear()
         self._kit = None
 
 
@@ -136,6 +160,7 @@ class TurnKit:
     knowledge: Knowledge
     policy: str
     versions: Versions
+    others: dict[str, Model] = field(default_factory=dict["str", "Model"])
 
     async def desk(self, place: Workplace, question: Question) -> tuple[Desk, Versions]:
         """A turn's desk for this asker: here, and only here, the asker meets the tools.
@@ -150,23 +175,44 @@ class TurnKit:
         asker = question.asker
         own = asker.labels(self.configuration.groups_of(asker))
         labels = own & {EVERYONE} if question.chat.kind == "group" else own
+        chosen = await preferences.load(place.table, asker.principal)
+        tools = build_tools(self.knowledge.index, self.knowledge.embedder, labels)
         desk = Desk(
             table=place.table,
             cipher=place.cipher,
             clock=place.clock,
             chat=place.chat(asker.platform),
-            model=self.model,
-            tools=build_tools(self.knowledge.index, self.knowledge.embedder, labels),
+            model=await self._model(chosen.model, place),
+            tools=() if KNOWLEDGE_BASE in chosen.off else tools,
             policy=self.policy,
             time_zone=self.settings.time_zone,
             limits=Limits(steps=self.settings.step_limit),
             labels=own,
-            preferences=await preferences.load(place.table, asker.principal),
-            house=self._house(asker, own),
+            preferences=chosen,
+            house=self._house(asker, own, place),
+            queue=place.queue,
         )
         return desk, self.versions
 
-    def _house(self, asker: Identity, labels: frozenset[str]) -> House:
+    async def _model(self, name: str, place: Workplace) -> Model:
+        """The model that a person chose, while it is offered and can be opened, else our own."""
+        if name not in self.settings.offered_models[1:]:
+            return self.model
+        try:
+            return await self._other(name, place)
+        except Misconfigured as fault:
+            log.warning("model %s can not be opened, the default answers: %s", name, fault)
+            return self.model
+
+    async def _other(self, name: str, place: Workplace) -> Model:
+        if name not in self.others:
+            settings = replace(self.settings, model=name)
+            opened, close = await asyncio.to_thread(open_model, settings, place.clock)
+            self.others[name] = opened
+            place.closes(close)
+        return self.others[name]
+
+    def _house(self, asker: Identity, labels: frozenset[str], place: Workplace) -> House:
         """What the operator offers this person."""
         from agent.desk import House
 
@@ -179,7 +225,22 @@ class TurnKit:
             space = await catalog.space_of(sources[0], configuration.escalation) if sources else ""
             return configuration.escalation_chat(space, asker.platform)
 
-        return House(documents=documents, escalation=escalation)
+        async def opens(name: str) -> bool:
+            try:
+                await self._other(name, place)
+            except Misconfigured as fault:
+                log.warning("model %s is offered and can not be opened: %s", name, fault)
+                return False
+            return True
+
+        return House(
+            opens=opens,
+            models=self.settings.offered_models,
+            version=VERSION,
+            documents=documents,
+            escalation=escalation,
+            welcome=configuration.greeting(),
+        )
 
 
 @asynccontextmanager
@@ -222,21 +283,26 @@ def _turn_kit(settings: Settings, table: Table, clock: Clock) -> TurnKit:
     )
 
 
-def _open_chat(platform: Platform, settings: Settings, clock: Clock) -> tuple[Chat, Close]:
+def _open_platform(
+    platform: Platform, settings: Settings, clock: Clock
+) -> tuple[Chat, Gatherer, Close]:
     if platform == "feishu":
         from connectors.feishu.api import FeishuApi
         from connectors.feishu.chat import FeishuChat
+        from connectors.feishu.gather import FeishuGatherer
 
         if not settings.feishu_app_id or not settings.feishu_app_secret:
             raise Misconfigured("Set PLUMBLINE_FEISHU_APP_ID and PLUMBLINE_FEISHU_APP_SECRET.")
         feishu = FeishuApi(
             settings.feishu_app_id, settings.feishu_app_secret, settings.feishu_base_url, clock
         )
-        return FeishuChat(feishu, clock), feishu.close
+        gatherer = FeishuGatherer(feishu, settings.feishu_app_id)
+        return FeishuChat(feishu, clock), gatherer, feishu.close
     from connectors.slack.api import SlackApi
     from connectors.slack.chat import SlackChat
+    from connectors.slack.gather import SlackGatherer
 
     if not settings.slack_bot_token:
         raise Misconfigured("Set PLUMBLINE_SLACK_BOT_TOKEN.")
     slack = SlackApi(settings.slack_bot_token, settings.slack_base_url, clock)
-    return SlackChat(slack, clock), slack.close
+    return SlackChat(slack, clock), SlackGatherer(slack), slack.close

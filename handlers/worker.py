@@ -12,12 +12,20 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from agent.durable import inbox, lock
 from agent.durable.lock import LEASE, RENEW_AT, Lease
 from agent.durable.records import TurnRecord
-from agent.errors import ConditionFailed, ForPerson, PlumblineError, Retryable, Unavailable
+from agent.errors import (
+    ConditionFailed,
+    ForPerson,
+    Misconfigured,
+    PlumblineError,
+    Retryable,
+    Unavailable,
+)
 from agent.stopwatch import Stopwatch
 from handlers import loop, wiring
 from handlers.settings import Settings
@@ -25,10 +33,13 @@ from handlers.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
+    from agent.domain import Question
     from handlers.wiring import Workplace
 
 log = logging.getLogger(__name__)
 
+READ_AGAIN_AFTER = 2.0
+"""Seconds of waiting after which a question is read once more: it may be edited or deleted."""
 MOST_ATTEMPTS = 5
 """A turn that could not be delivered so often is given up (DURABILITY.md, section 4)."""
 
@@ -92,6 +103,11 @@ async def _answer(workplace: Workplace, record: TurnRecord, lease: Lease) -> Non
         await _notice(workplace, record)
         watch.once("reaction")
         try:
+            gathered = await _gathered(workplace, record)
+            if gathered is None:
+                await inbox.cancel_pending(workplace.table, workplace.clock, record, lease)
+                return
+            record = replace(record, question=gathered)
             desk, versions = await workplace.desk(record)
         except Exception as fault:  # noqa: BLE001  what can not even begin is told as well
             await _give_up(workplace, record, lease, fault)
@@ -99,10 +115,12 @@ async def _answer(workplace: Workplace, record: TurnRecord, lease: Lease) -> Non
         from agent.actions import ACTS, perform
         from agent.turn import lost_turn, run_turn, said, save_turn
 
-        record = await inbox.start(workplace.table, workplace.clock, record, lease.fence, versions)
+        record = await inbox.start(
+            workplace.table, workplace.clock, record, lease.fence, versions, gathered
+        )
         try:
             if record.question.act in ACTS:
-                outcome = said(await perform(desk, record))
+                outcome = said(*await perform(desk, record))
             else:
                 outcome = await run_turn(desk, record, watch)
         except (ForPerson, Retryable) as error:
@@ -111,6 +129,25 @@ async def _answer(workplace: Workplace, record: TurnRecord, lease: Lease) -> Non
             log.exception("turn %s can not be delivered", record.turn)
             outcome = lost_turn()
         await save_turn(desk, record, lease, outcome)
+
+
+async def _gathered(workplace: Workplace, record: TurnRecord) -> Question | None:
+    """The question with what its event did not carry; None when it was taken back meanwhile.
+
+    It is read once: an attempt after the first finds it stored.
+    """
+    question = record.question
+    if question.act or question.asker.external or record.attempt:
+        return question
+    waited = workplace.clock.now() - record.received_at > READ_AGAIN_AFTER
+    if not question.deferred and not waited:
+        return question
+    try:
+        gatherer = workplace.gatherer(question.asker.platform)
+    except Misconfigured as error:
+        log.warning("turn %s is read as it came: %s", record.turn, error)
+        return question
+    return await gatherer.gather(question, again=waited)
 
 
 async def _give_up(

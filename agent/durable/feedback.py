@@ -10,7 +10,8 @@ from agent.durable.records import TurnRecord, new_item, text_of
 from agent.errors import ConditionFailed
 from agent.ports import Absent, AnyOf, Clock, Compare, Table
 
-Verdict = Literal["helpful", "unhelpful"]
+Verdict = Literal["helpful", "unhelpful", "said"]
+"""An opinion of an answer; `said` is a person's own words, which stand as the reason."""
 
 
 async def give(

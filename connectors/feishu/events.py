@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from agent.domain import ChatRef, Identity, Json, Question
 from agent.language import detect
@@ -41,7 +42,11 @@ def interpret(payload: Fields, home: Home, now: float) -> Incoming:
     if kind == "im.message.receive_v1":
         return _message(header, event, home, now)
     read = _OTHERS.get(kind)
-    return read(header, event) if read else Ignored("unknown_event")
+    found = read(header, event) if read else Ignored("unknown_event")
+    if not isinstance(found, Lifecycle):
+        return found
+    tenant, app = (wire.identifier(header.get(name)) for name in ("tenant_key", "app_id"))
+    return replace(found, tenant=tenant, app=app)
 
 
 def _message(header: Fields, event: Fields, home: Home, now: float) -> Incoming:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Literal
 
 from agent.domain import Json
@@ -42,9 +43,13 @@ def interpret(payload: Fields, home: Home, now: float) -> Incoming:
     if kind in ("message", "app_mention"):
         return _message(kind, payload, event, home, now)
     read = _OTHERS.get(kind)
-    return (
-        read(wire.identifier(payload.get("event_id")), event) if read else Ignored("unknown_event")
-    )
+    if read is None:
+        return Ignored("unknown_event")
+    found = read(wire.identifier(payload.get("event_id")), event)
+    if not isinstance(found, Lifecycle):
+        return found
+    app = wire.identifier(payload.get("api_app_id"))
+    return replace(found, tenant=reader.tenant_of(payload), app=app)
 
 
 def interpret_form(fields: Mapping[str, str], home: Home) -> Incoming:
@@ -65,6 +70,7 @@ def interpret_form(fields: Mapping[str, str], home: Home) -> Incoming:
         name=wire.name(fields["command"]),
         text=wire.text(fields.get("text")),
         reply=wire.text(fields.get("response_url")),
+        app=wire.identifier(fields.get("api_app_id")),
     )
 
 

@@ -308,6 +308,7 @@ async def staged(
     visibility: float = 60.0,
     ahead: float = 0.0,
     reset: bool = True,
+    models: str = "",
 ) -> AsyncGenerator[Stage, None]:
     """Serve the bot on the shared port with state of its own until the block ends.
 
@@ -320,9 +321,14 @@ async def staged(
         visibility: Seconds after which an unacknowledged ring comes again.
         ahead: Seconds that the worker's wall clock is ahead.
         reset: Whether the simulator starts anew.
+        models: Further models that a person may choose.
     """
     settings = replace(
-        demo_settings(Settings(home=str(house.home)), house.origin), state=str(state)
+        demo_settings(Settings(home=str(house.home)), house.origin),
+        state=str(state),
+        models=models,
+        model="offline" if models else "",
+        anthropic_api_key="invented" if models else "",
     )
     kit = turn_kit(house, settings, model or OfflineModel(SystemClock()))
     place = StagedPlace(settings, kit, retool, visibility, ahead)

@@ -61,16 +61,6 @@ def test_without_a_name_nobody_is_named() -> None:
     assert "Asker: 陈 Chen." in session.with_context(asked(name="陈 Chen"), "UTC")
 
 
-@pytest.mark.parametrize("text", ["new", " NEW\n", "/new", "新话题", "/新话题"])
-def test_words_that_clear(text: str) -> None:
-    assert session.clears(asked(text=text))
-
-
-@pytest.mark.parametrize("text", ["new hotel?", "", "what is new", "新"])
-def test_words_that_do_not(text: str) -> None:
-    assert not session.clears(asked(text=text))
-
-
 def test_earlier_answers_come_without_their_markers() -> None:
     exchange = Exchange("om_1", "p", "q1", "[no-answer] Not 5 [src:a][src:b, c].", AT)
     messages = session.conversation((exchange,), "q2")

@@ -15,6 +15,7 @@ import pytest
 from agent.citations import SourceCollector
 from agent.dialogue import Message, ModelRequest, Text, ToolCall
 from agent.durable import inbox
+from agent.durable.intake import take
 from agent.loop import Limits, Loop
 from agent.ports import ToolResult
 from agent.stopwatch import Stopwatch
@@ -22,7 +23,6 @@ from agent.stores.memory import MemoryQueue
 from agent.stream import AnswerStream
 from agent.tool import tool
 from agent.toolbox import Toolbox
-from handlers.intake import take
 from handlers.wiring import Receiving
 from handlers.worker import drain
 from tests.fakes.clock import CountingIds, FakeClock

@@ -18,8 +18,8 @@ class Counter(Protocol):
         ...
 
     @property
-    def queue(self) -> Queue:
-        """The doorbell."""
+    def queue(self) -> Queue | None:
+        """The doorbell; None when somebody else rings it."""
         ...
 
     @property
@@ -42,6 +42,7 @@ async def take(question: Question, event: str, store: Counter, turn: str = "") -
         marker = await store.table.get(keys.marker(taken.session, taken.order, taken.turn))
         if marker is None or "due_pk" not in marker:
             return "duplicate"
-    await store.queue.ring(taken.session)
-    await inbox.mark_rung(store.table, taken)
+    if store.queue is not None:
+        await store.queue.ring(taken.session)
+        await inbox.mark_rung(store.table, taken)
     return "accepted" if taken.fresh else "rung_again"

@@ -1,0 +1,201 @@
+"""The commands a person can give, by the same names on both platforms, and what each does."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from agent import manual, phrases
+from agent.desk import Desk
+from agent.domain import Language, Question
+from agent.durable import feedback, keys, preferences
+from agent.durable.preferences import Preferences
+from agent.durable.records import TurnRecord
+
+CommandName = Literal["ask", "new", "sources", "model", "lang", "status", "feedback", "help"]
+
+WORDS: Final[Mapping[str, CommandName]] = {
+    "ask": "ask",
+    "提问": "ask",
+    "new": "new",
+    "新话题": "new",
+    "sources": "sources",
+    "来源": "sources",
+    "model": "model",
+    "模型": "model",
+    "lang": "lang",
+    "语言": "lang",
+    "status": "status",
+    "状态": "status",
+    "feedback": "feedback",
+    "反馈": "feedback",
+    "help": "help",
+    "帮助": "help",
+}
+_LANGUAGES: Final[Mapping[str, Literal["zh", "en", ""]]] = {
+    "zh": "zh",
+    "中文": "zh",
+    "chinese": "zh",
+    "en": "en",
+    "英文": "en",
+    "english": "en",
+    "auto": "",
+    "自动": "",
+}
+LONGEST_FEEDBACK: Final = 4_000
+"""Characters of a person's own words that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command and the words behind it."""
+
+    name: CommandName
+    rest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a command tells the person; `clear` says that the thread is to be forgotten."""
+
+    text: str
+    clear: bool = False
+
+
+def parse(text: str) -> Command | None:
+    """The command in a message: /name with words behind it, or a name alone.
+
+    None for everything else: a word that is no command is a question.
+    """
+    first, _, rest = text.strip().partition(" ")
+    word = first.casefold()
+    if word.startswith("/"):
+        name = WORDS.get(word[1:])
+        return Command(name, rest.strip()) if name else None
+    return Command(WORDS[word]) if word in WORDS and not rest.strip() else None
+
+
+def parse_slash(text: str) -> Command:
+    """The command behind /plumb; without a known name all of it is a question."""
+    first, _, rest = text.strip().partition(" ")
+    word = first.casefold().removeprefix("/")
+    if not word:
+        return Command("help")
+    name = WORDS.get(word)
+    return Command(name, rest.strip()) if name else Command("ask", text.strip())
+
+
+def question_of(question: Question) -> Question:
+    """The question that /ask asks; any other message as it is."""
+    command = parse(question.text)
+    if command is None or command.name != "ask" or not command.rest:
+        return question
+    return replace(question, text=command.rest)
+
+
+async def run(desk: Desk, record: TurnRecord, command: Command) -> Reply:
+    """Do what a command asks for; what the person is told of it."""
+    return await _RUNS[command.name](_Order(desk, record, command.rest))
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """A command of a person at a desk."""
+
+    desk: Desk
+    record: TurnRecord
+    rest: str
+
+    @property
+    def language(self) -> Language:
+        return self.desk.preferences.language_or(self.record.question.language)
+
+    @property
+    def chosen(self) -> Preferences:
+        return self.desk.preferences
+
+    async def save(self, chosen: Preferences) -> None:
+        record, desk = self.record, self.desk
+        await preferences.save(desk.table, desk.clock, record.org, record.owner, chosen)
+
+
+async def _ask(order: _Order) -> Reply:
+    return Reply(manual.line(order.language, "ask_what"))
+
+
+async def _new(order: _Order) -> Reply:
+    return Reply(phrases.cleared(order.language), clear=True)
+
+
+async def _help(order: _Order) -> Reply:
+    return Reply(manual.help_text(order.language, order.record.question.asker.platform))
+
+
+async def _sources(order: _Order) -> Reply:
+    kinds, off = order.desk.house.kinds, order.chosen.off
+    switch, _, kind = order.rest.casefold().partition(" ")
+    kind = kind.strip() or kinds[0]
+    if switch in ("on", "off"):
+        if kind not in kinds:
+            return Reply(manual.line(order.language, "sources_unknown"))
+        off = off | {kind} if switch == "off" else off - {kind}
+        await order.save(replace(order.chosen, off=off))
+    return Reply(manual.sources(order.language, kinds, off))
+
+
+async def _model(order: _Order) -> Reply:
+    names, language = order.desk.house.models, order.language
+    if not order.rest:
+        now = order.desk.model.capability().name
+        only = "" if len(names) > 1 else "\n" + manual.line(language, "model_only")
+        return Reply(manual.models(language, now, names) + only)
+    known = order.rest in names and (
+        order.rest == names[0] or await order.desk.house.opens(order.rest)
+    )
+    if not known:
+        return Reply(manual.model_refused(language, order.rest, names))
+    chosen = "" if order.rest == names[0] else order.rest
+    await order.save(replace(order.chosen, model=chosen))
+    return Reply(manual.model_set(language, order.rest))
+
+
+async def _lang(order: _Order) -> Reply:
+    wanted = order.rest.casefold()
+    if wanted not in _LANGUAGES:
+        return Reply(manual.speaking(order.language))
+    language = _LANGUAGES[wanted]
+    await order.save(replace(order.chosen, language=language))
+    if not language:
+        return Reply(manual.line(order.record.question.language, "language_auto"))
+    return Reply(manual.speaking(language))
+
+
+async def _status(order: _Order) -> Reply:
+    desk = order.desk
+    page = await desk.table.query(keys.session(order.record.session), keys.PENDING)
+    waiting = sum(str(item["sk"]) != order.record.marker.sk for item in page.items)
+    name = desk.model.capability().name
+    documents = await desk.house.documents()
+    return Reply(manual.status(order.language, name, documents, desk.house.version, waiting))
+
+
+async def _feedback(order: _Order) -> Reply:
+    words = order.rest[:LONGEST_FEEDBACK]
+    if not words:
+        return Reply(manual.line(order.language, "feedback_what"))
+    desk, record = order.desk, order.record
+    await feedback.give(desk.table, desk.clock, record, record.question.asker, "said", words)
+    return Reply(manual.line(order.language, "feedback_kept"))
+
+
+_RUNS: Final[Mapping[CommandName, Callable[[_Order], Awaitable[Reply]]]] = {
+    "ask": _ask,
+    "new": _new,
+    "sources": _sources,
+    "model": _model,
+    "lang": _lang,
+    "status": _status,
+    "feedback": _feedback,
+    "help": _help,
+}
