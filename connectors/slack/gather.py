@@ -18,10 +18,14 @@ from connectors.slack.api import SlackApi
 
 log = logging.getLogger(__name__)
 
-MOST_PAGES: Final = 10
-"""Pages of 200 that are read of a thread from its beginning."""
 LAST: Final = 3_600.0
-"""Seconds before the question that are read of a thread too long for that."""
+"""Seconds before the question that are read first of a thread longer than one page."""
+STEP: Final = 8
+"""By what factor that span becomes shorter or longer."""
+MOST_SPANS: Final = 7
+PAGES_OF_SPAN: Final = 3
+ENOUGH: Final = 20
+"""Messages before the question with which a longer span is not looked into."""
 MOST_NAMES: Final = 10
 """Most people of one question whose names are asked for."""
 MOST_FILES: Final = 10
@@ -144,20 +148,40 @@ class SlackGatherer:
         return [*shown, *unread], messages.get(question.chat.message)
 
     async def _read_thread(self, question: Question, messages: dict[str, Fields]) -> None:
-        """Fill in the messages of the thread by ts, following the cursor to the question."""
+        """Fill in the thread's messages by ts: its root and those just before the question.
+
+        Slack hands a thread out from its beginning only. Of a long one the last span of time is
+        read, which becomes shorter until its end is reached, or longer while it holds too little.
+        """
         channel, root = question.chat.chat, question.chat.reply_root
+        page, cursor = await self._api.thread_page(channel, root)
+        messages |= _by_ts(page)
+        span, shrunk = LAST, False
+        for _ in range(MOST_SPANS):
+            if not cursor or (question.chat.message in messages and len(messages) > ENOUGH):
+                return
+            before = len(messages)
+            oldest = f"{max(question.asked_at - span, 0.0):.6f}"
+            if not await self._read_span(question, oldest, messages):
+                span, shrunk = span / STEP, True
+            elif shrunk or len(messages) - before >= ENOUGH or question.asked_at <= span:
+                return
+            else:
+                span *= STEP
+
+    async def _read_span(
+        self, question: Question, oldest: str, messages: dict[str, Fields]
+    ) -> bool:
+        """Whether the question was reached from this time on within a few pages."""
         cursor = ""
-        for _ in range(MOST_PAGES):
-            page, cursor = await self._api.thread_page(channel, root, cursor)
+        for _ in range(PAGES_OF_SPAN):
+            page, cursor = await self._api.thread_page(
+                question.chat.chat, question.chat.reply_root, cursor, oldest=oldest
+            )
             messages |= _by_ts(page)
             if not cursor or question.chat.message in messages:
-                return
-        cursor, oldest = "", f"{question.asked_at - LAST:.6f}"
-        for _ in range(MOST_PAGES):
-            page, cursor = await self._api.thread_page(channel, root, cursor, oldest=oldest)
-            messages |= _by_ts(page)
-            if not cursor or question.chat.message in messages:
-                return
+                return True
+        return False
 
     def _piece(self, message: Fields, question: Question, own: frozenset[str]) -> Material:
         is_root = message.get("ts") == question.chat.thread
