@@ -6,6 +6,7 @@ adapters in memory; only the model is scripted and the chat message goes nowhere
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
 from importlib import import_module
@@ -35,6 +36,7 @@ from agent.stores.memory_table import MemoryTable
 from agent.stores.system_clock import RandomIds, SystemClock
 from agent.tool import FunctionTool, tool
 from agent.turn import Desk
+from handlers.loop import prepare
 from handlers.wiring import Workplace
 from handlers.worker import drain
 
@@ -58,6 +60,7 @@ Function = Callable[[str], Awaitable[str]]
 def build(scenario: str) -> Callable[[], Awaitable[str]]:
     """One turn of the scenario, from the accepted question to the saved answer."""
     shared = import_module("scenarios")  # stands in the folder of the shared harness
+    prepare(asyncio.get_running_loop())  # as handlers/loop.py does for the product's own loop
     model = Scripted(partial(shared.plan, scenario))
     once = turns(model, shared.TOOLS[scenario], shared.SYSTEM, shared.PROMPT)
 

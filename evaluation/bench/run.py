@@ -26,9 +26,10 @@ REPEATS = 3
 
 
 def cache_folder() -> Path:
-    """Where the frameworks' environments are kept between runs, outside the tree."""
+    """Where the frameworks' environments for this Python are kept between runs."""
     mac = Path.home() / "Library" / "Caches"
-    return (mac if sys.platform == "darwin" else Path.home() / ".cache") / "plumbline-bench"
+    cache = mac if sys.platform == "darwin" else Path.home() / ".cache"
+    return cache / "plumbline-bench" / f"python3.{sys.version_info.minor}"
 
 
 def own_figures() -> dict[str, Any]:
