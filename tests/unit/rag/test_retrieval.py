@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from agent.errors import Misconfigured
 from rag.calibration import Calibration, load_calibration
 from rag.documents import Chunk, Document, IndexedChunk
 from rag.ports import Channels, Filters, Hit
-from rag.retrieval import Retriever, Scored, SearchSettings, page
+from rag.retrieval import Retriever, Scored, SearchSettings, filled_up, page
 from tests.fakes.knowledge import ALL, KnowledgeBase
 
 CASES = Path(__file__).parents[2] / "data" / "kb"
@@ -113,3 +114,13 @@ async def test_a_void_document_brings_its_successor_along(tmp_path: Path) -> Non
     found = await retriever.find(["hotel limit berlin"], ALL, Filters())
     assert [(p.source, p.status) for p in found] == [("new", "current"), ("old", "obsolete")]
     assert found[0].score < 0.3
+
+
+def test_few_that_pass_are_filled_up_by_what_shares_words() -> None:
+    near = replace(scored("near", 0), score=0.05, passes=False, words=0.4)
+    wordless = replace(scored("wordless", 0), score=0.2, passes=False, words=0.0)
+    hopeless = replace(scored("hopeless", 0), score=0.001, passes=False, words=0.4)
+    kept = filled_up([near, wordless, hopeless], SearchSettings())
+    assert [s.found.document.source for s in kept if s.passes] == ["near"]
+    none = filled_up([near], SearchSettings(at_least=0))
+    assert not any(s.passes for s in none)
