@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from agent import phrases
+from agent import compaction, phrases
 from agent.dialogue import (
     Message,
     ModelReply,
@@ -18,7 +18,7 @@ from agent.dialogue import (
     Usage,
 )
 from agent.domain import Language, Source
-from agent.errors import ModelRefused, RateLimited, Retryable
+from agent.errors import ContextTooLong, ModelRefused, RateLimited, Retryable
 from agent.ports import Clock, Model, Tool
 from agent.stopwatch import Stopwatch
 from agent.toolbox import CallRecorder, Toolbox
@@ -77,7 +77,7 @@ class LoopEnd:
 
     `end`: answered; too_long (the output limit cut the text); broken_off (the stream ended early,
     `text` is what there was); step_limit (no step was left, `text` may be empty); empty (the model
-    said nothing, twice).
+    said nothing, twice). `shortened`: results or old exchanges were cut to fit the model's window.
     """
 
     text: str
@@ -85,6 +85,7 @@ class LoopEnd:
     steps: int
     model: str
     usage: Usage
+    shortened: bool = False
 
 
 class Loop:
@@ -129,12 +130,14 @@ class Loop:
         """
         messages = list(conversation)
         tokens, usage, asked_again = self._limits.tokens, Usage(), False
-        step = 0
+        step, shortened = 0, False
         while True:
             step += 1
             last = step >= self._limits.steps or self._toolbox.looping
             request = ModelRequest(system, self._toolbox.specs, tuple(messages), tokens, last)
-            reply = await self._ask(request)
+            reply, sent = await self._fitting(request)
+            if sent is not request:
+                messages, shortened = list(sent.messages), True
             usage = _sum(usage, reply.usage)
             await self._recorder.model_step(step, reply)
             if reply.stop == "refusal":
@@ -149,7 +152,7 @@ class Loop:
             text = reply.message.text
             if text.strip() or calls:
                 end = _end(reply, cut_short=bool(calls))
-                return LoopEnd(text, end, step, reply.model, usage)
+                return LoopEnd(text, end, step, reply.model, usage, shortened)
             if asked_again or last:
                 return LoopEnd("", "empty", step, reply.model, usage)
             asked_again = True
@@ -174,6 +177,21 @@ class Loop:
         self._voice.progress(phrases.progress(self._language, "reading"))
         said = tuple(b for b in reply.message.blocks if not isinstance(b, Text) or b.text.strip())
         return Message("assistant", said), Message("user", replies)
+
+    async def _fitting(self, request: ModelRequest) -> tuple[ModelReply, ModelRequest]:
+        """One reply, and the request that it answers.
+
+        A request that may not fit the window is shortened before it goes out, and once more when
+        the model says that it is too long.
+        """
+        sent = compaction.fitted(request, self._model.capability().window)
+        try:
+            return await self._ask(sent), sent
+        except ContextTooLong:
+            smaller = compaction.halved(sent)
+            if smaller is sent:
+                raise
+        return await self._ask(smaller), smaller
 
     async def _ask(self, request: ModelRequest) -> ModelReply:
         """One reply of the model; a fault or a broken stream is tried again from the start."""

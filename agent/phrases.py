@@ -102,6 +102,13 @@ _INCOMPLETE: Final[_Pair] = {
         "The answer broke off and may be incomplete. Please ask again, or ask for a smaller part."
     ),
 }
+_SHORTENED: Final[_Pair] = {
+    "zh": "找到的内容太长，只读了一部分。要更完整的答案，请把问题拆小再问。",
+    "en": (
+        "There was too much to read, so results were shortened. For a fuller answer please ask "
+        "for a smaller part."
+    ),
+}
 _STEP_LIMIT: Final[_Pair] = {
     "zh": "这个问题用完了 {steps} 步的限额，以上是目前找到的内容。请把问题拆成几个小问题再问。",
     "en": (
@@ -166,6 +173,13 @@ _ERRORS: Final[dict[str, _Pair]] = {
         "en": (
             "The model gave no usable answer. Please ask again; if it goes on, tell your "
             "administrator."
+        ),
+    },
+    "PL-307": {
+        "zh": "这个问题和找到的资料太长，模型读不下。请把问题拆小再问，或发送“新话题”清空上下文。",
+        "en": (
+            "The question with what was found is too long for the model. Please ask for a smaller "
+            'part, or send "new" to clear the conversation.'
         ),
     },
 }
@@ -289,6 +303,11 @@ def offline_model(language: Language) -> str:
 def incomplete(language: Language) -> str:
     """Notice under an answer whose model stream broke off."""
     return _INCOMPLETE[language]
+
+
+def shortened(language: Language) -> str:
+    """Notice under an answer for which results were cut to fit the model's window."""
+    return _SHORTENED[language]
 
 
 def step_limit(language: Language, steps: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -235,14 +235,21 @@ def _concluded(desk: Desk, question: Question, toolbox: Toolbox, end: LoopEnd) -
         status = "refused"
         if not without_refusal(clean).strip():
             notices.append(phrases.refusal_steps(language))
-    if question.attachments:
-        notices.append(phrases.files_unread(language, question.attachments))
     name = desk.model.capability().name
-    if name == OFFLINE:
-        notices.append(phrases.offline_model(language))
+    notices += _remarks(question, end, name)
     answer = Answer(clean, citations, status, end.model or name, end.steps)
     evidence = Evidence(sources.evidence(citations), tuple(sources.table))
     return Outcome(answer, sources.table, evidence, "\n".join(notices))
+
+
+def _remarks(question: Question, end: LoopEnd, model: str) -> Iterator[str]:
+    """What a person should know of how the answer was made."""
+    if question.attachments:
+        yield phrases.files_unread(question.language, question.attachments)
+    if end.shortened:
+        yield phrases.shortened(question.language)
+    if model == OFFLINE:
+        yield phrases.offline_model(question.language)
 
 
 def _own_words(text: str, status: AnswerStatus) -> Answer:

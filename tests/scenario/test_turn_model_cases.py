@@ -1,4 +1,4 @@
-"""The public cases C-AG-01 to 04 and 08 from the vendor's stream to the message in the chat."""
+"""The public cases C-AG-01 to 05 and 08 from the vendor's stream to the message in the chat."""
 
 from __future__ import annotations
 
@@ -12,9 +12,19 @@ import pytest
 from agent import phrases
 from agent.domain import Json, Passage
 from agent.models.anthropic import AnthropicModel
+from agent.models.catalogue import capability
+from agent.models.openai_compatible.client import OpenAICompatibleModel
 from agent.ports import Tool, ToolResult
 from agent.tool import tool
-from tests.fakes.sse_server import CASES, Played, SseServer, sse_case, sse_server
+from tests.fakes.sse_server import (
+    CASES,
+    Played,
+    SseServer,
+    fault,
+    model_stream,
+    sse_case,
+    sse_server,
+)
 from tests.fakes.stage import Stage
 from tests.scenario.conftest import Open
 
@@ -164,3 +174,76 @@ async def test_c_ag_08_half_a_sentence_is_no_answer(play: Play) -> None:
         assert "Traceback" not in reply.shown
         assert reply.answer.status == "failed"
         assert (await bot.memory(reply)).exchanges == ()
+
+
+class LongTools(CaseTools):
+    """Every search finds a text of 40,000 characters."""
+
+    def __call__(self, _: Sequence[Tool]) -> Sequence[Tool]:
+        @tool(topic={"zh": "知识库", "en": "the library"}, permission="kb.read", timeout=5.0)
+        async def search_knowledge(
+            query: Annotated[str, "one full sentence of text"],
+        ) -> ToolResult:
+            """Search the library."""
+            return ToolResult(passages=(Passage(f"ops-{query}", "Rota", LONG_TEXT),))
+
+        return (search_knowledge,)
+
+
+TOO_LONG = json.loads((CASES / "agent" / "ten_parallel_results_recipe.json").read_text())
+LONG_TEXT = TOO_LONG["each_result"]["char"] * TOO_LONG["each_result"]["count"]
+
+
+def ten_calls() -> Played:
+    """The handed stream of two calls with ten."""
+    begin, *_ = sse_case("empty_final_turn").body.split("\n\n")
+    end = sse_case("two_parallel_calls").body.rstrip().split("\n\n")[-2:]
+    events: list[str] = []
+    for i in range(int(TOO_LONG["calls"])):
+        block: Json = {
+            "type": "tool_use",
+            "id": f"toolu_{i}",
+            "name": "search_knowledge",
+            "input": {},
+        }
+        delta: Json = {"type": "input_json_delta", "partial_json": json.dumps({"query": str(i)})}
+        made: list[dict[str, Json]] = [
+            {"type": "content_block_start", "index": i, "content_block": block},
+            {"type": "content_block_delta", "index": i, "delta": delta},
+            {"type": "content_block_stop", "index": i},
+        ]
+        events += [f"event: {event['type']}\ndata: {json.dumps(event)}" for event in made]
+    return Played("\n\n".join([begin, *events, *end]))
+
+
+async def test_c_ag_05_ten_large_results_are_cut_and_the_answer_says_so(play: Play) -> None:
+    refused = TOO_LONG["limit_answer"]
+    error = refused["body"]["error"]
+    answer = words_only("Dana is on call [src:ops-1].")
+    refusal = fault(refused["http"], error["type"], error["message"])
+    async with play(LongTools(), ten_calls(), refusal, answer) as (bot, server):
+        reply = await bot.ask("Who is on call?")
+        assert len(server.seen) == 3, "one compaction, one retry"
+        first, second = (sum(len(str(r["content"])) for r in results(server, n)) for n in (1, 2))
+        assert first < 200_000, "cut to a budget before the request"
+        assert second < 0.6 * first
+        assert len(results(server)) == 10
+        assert "Dana is on call" in reply.shown
+        assert phrases.shortened("en") in reply.shown
+        assert reply.answer.status == "answered"
+
+
+async def test_a_filtered_reply_is_one_plain_message_and_is_not_asked_for_again(
+    stage: Open,
+) -> None:
+    async with sse_server([model_stream("content_filter")]) as server:
+        model = OpenAICompatibleModel(base_url=server.address, about=capability("qwen-case"))
+        try:
+            async with stage(model) as bot:
+                reply = await bot.ask("Something that no server answers")
+                assert len(server.seen) == 1
+                assert phrases.error("en", "PL-303") in reply.shown
+                assert reply.answer.status == "failed"
+                assert len(reply.messages) == 1
+        finally:
+            await model.aclose()
