@@ -180,7 +180,7 @@ async def test_a_page_that_is_refused_leaves_what_was_read() -> None:
 
 
 def interpreted(**event: Any) -> Question:
-    envelope = {
+    envelope: Item = {
         "type": "event_callback", "api_app_id": "A1", "team_id": "T1", "event_id": "Ev1",
         "event": {"type": "message", "user": "U1", "channel": "D1", "channel_type": "im",
                   "ts": "5.1", "text": ""} | event,
