@@ -1,0 +1,158 @@
+"""What a press is, who is obeyed, and that it has one effect."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent import presses, replies
+from agent.actions import passages
+from agent.citations import SourceCollector, readers_of
+from agent.domain import Answer, Citation, Identity, Json, Passage
+from agent.durable import answers, inbox, lock
+from agent.durable.answers import Evidence, StoredAnswer
+from agent.durable.records import TurnRecord
+from agent.presses import Press
+from tests.fakes.desk import PlainPlace, asked
+from tests.fakes.turns import ALICE
+
+BOB = replace(ALICE, user="ou_demo_bob")
+
+
+async def ended(place: PlainPlace) -> TurnRecord:
+    """Alice's turn, ended with a cited answer."""
+    accepted = await place.accept(asked("Hotel?"))
+    lease = await lock.acquire(
+        place.table, place.clock, place.ids, accepted.session, "w", "hengxing"
+    )
+    assert lease is not None
+    waiting = await inbox.oldest_pending(place.table, accepted.session)
+    assert waiting is not None
+    record = await inbox.start(place.table, place.clock, waiting, lease.fence)
+    collector = SourceCollector()
+    collector.add([Passage("kb-1", "Travel", "650 a night")])
+    text, citations = collector.resolve("650 [src:kb-1]")
+    answer = Answer(text, citations, "answered", "offline", 1)
+    sealed = await answers.seal(
+        place.cipher,
+        place.clock,
+        record,
+        answer,
+        readers_of(citations),
+        Evidence(collector.evidence(citations), ("kb-1",)),
+    )
+    return await inbox.finish(place.table, place.clock, record, lease, "DONE", answer=sealed)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ({"a": "retry", "t": "abc"}, Press("retry", "abc", "1")),
+        ('{"a": "retry", "t": "abc"}', Press("retry", "abc", "1")),
+        ("reason-wrong abc", Press("reason-wrong", "abc", "1")),
+        ("approve abc", None),
+        ("retry", None),
+        ("retry a#b", None),
+        ("{broken", None),
+        ({"a": ["retry"], "t": 5}, None),
+        (None, None),
+    ],
+)
+def test_what_a_control_carries(value: Json, expected: Press | None) -> None:
+    assert presses.read(value, "1") == expected
+
+
+@pytest.mark.parametrize(
+    ("at", "seconds"),
+    [
+        ("1764547200.5", 1764547200.5),
+        ("1764547200500", 1764547200.5),
+        ("1764547200500000", 1764547200.5),
+        ("", 7.0),
+        ("yesterday", 7.0),
+        ("-1", 7.0),
+        ("nan", 7.0),
+    ],
+)
+def test_the_time_of_a_press_in_every_unit(at: str, seconds: float) -> None:
+    assert presses.moment(at, 7.0) == seconds
+
+
+async def test_c_se_03_only_the_asker_is_obeyed_and_once(tmp_path: Path) -> None:
+    place = PlainPlace(tmp_path)
+    record = await ended(place)
+    for action in ("retry", "human"):
+        strangers = await presses.decide(place, Press(action, record.turn, "1"), BOB)
+        assert (strangers.outcome, strangers.work) == ("only_asker", None)
+    first = await presses.decide(place, Press("human", record.turn, "1"), ALICE)
+    assert first.work is not None
+    assert first.work.act == "human"
+    second = await presses.decide(place, Press("human", record.turn, "2"), ALICE)
+    assert (second.outcome, second.work) == ("already_passed_on", None)
+    same = await presses.decide(place, Press("human", record.turn, "1"), ALICE)
+    assert same.turn == first.turn, "a delivery that comes again is the same turn"
+    again = await presses.decide(place, Press("retry", record.turn, "3"), ALICE)
+    assert again.work is not None
+    assert (again.work.text, again.work.act) == ("Hotel?", "retry")
+    for action in ("retry", "human"):
+        late = await presses.decide(place, Press(action, record.turn, "4"), ALICE)
+        assert (late.outcome, late.work) == ("superseded", None)
+
+
+async def test_c_sl_10_a_press_under_another_team_id_finds_its_turn(tmp_path: Path) -> None:
+    place = PlainPlace(tmp_path)
+    record = await ended(place)
+    elsewhere: Identity = replace(ALICE, tenant="T0OTHER")
+    ruling = await presses.decide(place, Press("retry", record.turn, "1"), elsewhere)
+    assert ruling.work is not None
+    assert ruling.work.asker == ALICE
+    twice = await presses.decide(place, Press("helpful", record.turn, "1"), elsewhere)
+    assert twice.outcome == "thanks"
+    assert (await presses.decide(place, Press("helpful", record.turn, "2"), ALICE)).outcome == (
+        "noted"
+    )
+
+
+async def test_a_press_of_another_organisation_or_platform_finds_nothing(tmp_path: Path) -> None:
+    place = PlainPlace(tmp_path)
+    record = await ended(place)
+    for person in (replace(ALICE, org="other"), replace(ALICE, platform="slack")):
+        ruling = await presses.decide(place, Press("sources", record.turn, "1"), person)
+        assert (ruling.outcome, ruling.work) == ("gone", None)
+
+
+async def test_the_sources_are_shown_once_to_a_double_click(tmp_path: Path) -> None:
+    place = PlainPlace(tmp_path)
+    record = await ended(place)
+    works = [
+        (await presses.decide(place, Press("sources", record.turn, at), BOB)).work
+        for at in ("1", "2")
+    ]
+    assert [work is None for work in works] == [False, True]
+
+
+async def test_the_passages_come_back_with_their_answer(tmp_path: Path) -> None:
+    place = PlainPlace(tmp_path)
+    record = await ended(place)
+    stored = await answers.load(place.table, place.cipher, record.turn, record.owner)
+    assert stored is not None
+    assert [p.text for p in stored.passages] == ["650 a night"]
+    shown = passages("en", stored)
+    assert shown.startswith(replies.passages_title("en"))
+    assert "[1] Travel" in shown
+
+
+def test_many_long_passages_stay_within_what_a_message_takes() -> None:
+    collector = SourceCollector()
+    collector.add(
+        Passage(f"kb-{n}", "T", f"{n} {m} " + "word " * 900) for n in range(9) for m in range(5)
+    )
+    text = " ".join(f"[src:kb-{n}]" for n in range(9))
+    clean, citations = collector.resolve(text)
+    answer = Answer(clean, citations, "answered", "m", 1)
+    stored = StoredAnswer(answer, frozenset(), collector.evidence(citations))
+    assert len(stored.passages) == 27
+    assert len(passages("zh", stored)) < 8_000
+    assert isinstance(stored.answer.citations[0], Citation)
