@@ -38,6 +38,8 @@ class FeishuDoctor:
         self._chat = chat
         self._person = FeishuPerson(caller, person)
         self._token = ""
+        self._place = ""
+        self._somebody = ""
         self._sent: list[str] = []
         self._card = ""
         self._sequence = 0
@@ -53,6 +55,8 @@ class FeishuDoctor:
             Probe("send once by uuid", "3 uuid [doc]", self._send_again),
             Probe("uuid length", "3 at most 50 characters [memory]", self._long_uuid),
             Probe("read message", "5 scope im:message:readonly", self._read, True),
+            Probe("history", "6 app: im:message.group_msg [doc]", self._history),
+            Probe("names", "2.4 contact:user.base:readonly [memory]", self._names),
             Probe("reaction", "3 im:message.reactions:write_only", self._react, True),
             Probe("card create", "4 scope cardkit:card:write", self._create, True),
             Probe("card send", "4 step 2", self._reply_card, True),
@@ -147,6 +151,26 @@ class FeishuDoctor:
         if not part(answer, "data").get("items"):
             raise Differs("data.items is empty")
         return "the message can be read"
+
+    async def _history(self) -> str:
+        self._need_message()
+        path = f"im/v1/messages?container_id_type=chat&container_id={self._place}&page_size=20"
+        answer = await self._app("history", "GET", path)
+        items: list[Body] = part(answer, "data").get("items") or []
+        senders = [part(item, "sender") for item in items]
+        people = [str(s.get("id")) for s in senders if s.get("sender_type") == "user"]
+        self._somebody = next(iter(people), "")
+        return "what was said before can be read"
+
+    async def _names(self) -> str:
+        somebody = self._chat if self._chat.startswith("ou_") else self._somebody
+        if not somebody:
+            raise NotProbed("no person was found to ask for")
+        path = f"contact/v3/users/{somebody}?user_id_type=open_id"
+        answer = await self._app("names", "GET", path)
+        if not part(part(answer, "data"), "user").get("name"):
+            raise Differs("user.name is empty: the scope may be granted without its field")
+        return "names can be read"
 
     async def _react(self) -> str:
         path = f"im/v1/messages/{self._need_message()}/reactions"
@@ -274,7 +298,9 @@ class FeishuDoctor:
         }
         path = f"im/v1/messages?receive_id_type={_kind(self._chat)}"
         answer = await self._app(name, "POST", path, body)
-        return str(part(answer, "data").get("message_id", ""))
+        sent = part(answer, "data")
+        self._place = str(sent.get("chat_id", "")) or self._chat
+        return str(sent.get("message_id", ""))
 
     async def _element(self, content: str) -> None:
         path = "/elements/answer/content"

@@ -100,6 +100,7 @@ async def test_without_a_chat_nothing_is_written(
 async def test_a_channel_or_a_person_does_as_well(
     simulator: RunningSimulator, settings: Settings, platform: Platform, chat: str
 ) -> None:
+    simulator.say(platform, "alice", CHATS[platform], "my own words")
     found = await examine(simulator, settings, platform, chat=chat)
     assert {one.verdict for one in found.values()} == {"pass"}
 
@@ -124,6 +125,8 @@ async def test_a_needed_scope_that_is_gone_is_named(
 @pytest.mark.parametrize(
     ("scope", "probe"),
     [
+        ("contact:user.base:readonly", "names"),
+        ("im:message.group_msg", "history"),
         ("search:message", "message search"),
         ("search:docs:read", "docs search"),
         ("docx:document:readonly", "document text"),
@@ -140,7 +143,8 @@ async def test_a_scope_of_a_connector_is_named_but_not_needed(
     simulator: RunningSimulator, settings: Settings, scope: str, probe: str
 ) -> None:
     simulator.post("faults", {"kind": "missing_scope", "scope": scope})
-    wanted = doctor.Examination("feishu", "", None, PEOPLE["feishu"])
+    chat = "ou_demo_alice" if probe in ("names", "history") else ""
+    wanted = doctor.Examination("feishu", chat, None, PEOPLE["feishu"])
     found = await doctor.examine_platform(settings, wanted, Patience(simulator))
     failed = [(one.probe, scope in one.next_step) for one in found if one.verdict == "fail"]
     assert failed == [(probe, True)]
