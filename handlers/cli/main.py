@@ -44,7 +44,10 @@ def ask(
     question: Annotated[str, typer.Argument(help="The question, in Chinese or English.")],
     login: Annotated[Person, typer.Option("--as", help="Who asks.")] = "alice",
     platform: Annotated[PlatformName, typer.Option(help="Where it is asked.")] = "feishu",
-    model: Annotated[str, typer.Option(help="offline, or a Claude model's name.")] = "",
+    model: Annotated[
+        str,
+        typer.Option(help="offline, a Claude name, bedrock/NAME, or what your model server has."),
+    ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print the turn as JSON.")] = False,
 ) -> None:
     """Ask one question in the demo workspace; exit status 0 when it was answered or refused."""
