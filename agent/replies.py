@@ -104,6 +104,17 @@ _NOTES: Final[dict[Note, _Pair]] = {
     },
     "working": {"zh": "收到，正在处理……", "en": "Got it, working on it…"},
 }
+_QUEUED: Final[_Pair] = {
+    "zh": "您的问题已收到，前面还有 {n} 个问题，轮到后我会回答。（PL-401）",
+    "en": "Got your question. {n} before it; I answer it when it is its turn. (PL-401)",
+}
+_DOUBLED: Final[_Pair] = {
+    "zh": "同样的问题正在回答，我只回答一次，请看那里的答案。（PL-402）",
+    "en": (
+        "The same question is being answered already, so I answer it once; please see the answer "
+        "there. (PL-402)"
+    ),
+}
 _PASSAGES: Final[_Pair] = {"zh": "答案所依据的原文：", "en": "The passages behind the answer:"}
 _ESCALATED: Final[_Pair] = {
     "zh": "需要同事帮忙回答：\n\n问题：{question}\n\n{answer}",
@@ -123,6 +134,16 @@ _NONE: Final[_Pair] = {"zh": "无", "en": "none"}
 def note(language: Language, name: Note) -> str:
     """One sentence for a person who pressed something."""
     return _NOTES[name][language]
+
+
+def queued(language: Language, before: int) -> str:
+    """A question waits behind others of its chat or thread."""
+    return _QUEUED[language].format(n=before)
+
+
+def doubled(language: Language) -> str:
+    """The same question was asked again while it was being answered."""
+    return _DOUBLED[language]
 
 
 def passages_title(language: Language) -> str:

@@ -27,7 +27,7 @@ from agent.errors import (
     Unavailable,
 )
 from agent.stopwatch import Stopwatch
-from handlers import loop, wiring
+from handlers import loop, waiting, wiring
 from handlers.settings import Settings
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ async def drain(workplace: Workplace, session: str) -> bool:
     Raises what the table or the chat platform raise when they can not be reached: the ring then
     comes again.
     """
+    before: waiting.Ended | None = None
     while True:
         lease = await lock.acquire(
             workplace.table,
@@ -79,16 +80,21 @@ async def drain(workplace: Workplace, session: str) -> bool:
             workplace.org,
         )
         if lease is None:
-            waiting = await inbox.newest_pending(workplace.table, session)
-            if waiting is not None:
-                await _notice(workplace, waiting)
-            return waiting is None
+            newest = await inbox.newest_pending(workplace.table, session)
+            if newest is not None:
+                await _notice(workplace, newest)
+                await waiting.tell_place(workplace, newest)
+            return newest is None
         record = await inbox.oldest_pending(workplace.table, session)
         if record is None:
             await lock.release(workplace.table, workplace.clock, lease)
             return True
         try:
-            await _answer(workplace, record, lease)
+            if waiting.repeats(record, before):
+                await waiting.end_repeated(workplace, record, lease)
+            else:
+                await _answer(workplace, record, lease)
+                before = waiting.Ended(record, workplace.clock.now())
         except BaseException:
             await lock.release(workplace.table, workplace.clock, lease)
             raise

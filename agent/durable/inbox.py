@@ -135,6 +135,20 @@ async def place_in_queue(table: Table, accepted: Accepted) -> int:
             return 0
 
 
+async def ahead(table: Table, record: TurnRecord) -> tuple[TurnRecord, ...]:
+    """The session's turns that wait or run before this one, at most the hundred oldest."""
+    page = await table.query(keys.session(record.session), keys.PENDING)
+    found: list[TurnRecord] = []
+    for item in page.items:
+        if str(item["sk"]) >= record.marker.sk:
+            break
+        place, turn = str(item["sk"]).removeprefix(keys.PENDING).split("#")
+        stored = await table.get(keys.turn(record.session, place, turn))
+        if stored is not None:
+            found.append(TurnRecord.from_item(stored))
+    return tuple(found)
+
+
 async def start(
     table: Table,
     clock: Clock,
