@@ -25,7 +25,7 @@ OWN_QUOTED: Final = 300
 """Characters kept of an own answer that is quoted: the thread's memory has the whole."""
 _NAMES_KEPT: Final = 1_000
 _GONE: Final = frozenset(("230011", "231003"))
-_DEEPEST: Final = 10
+_NOT_FETCHED: Final = "[a forwarded conversation, not fetched]"
 _NOBODY: Final = reader.Mentions({}, frozenset())
 
 Fields = Mapping[str, Json]
@@ -109,7 +109,7 @@ class FeishuGatherer:
         """The messages of a merged forward in their order, nested ones below theirs."""
         root = question.chat.message
         async with _said("the forwarded messages") as unread:
-            found = _nested(_by_upper(await self._items(root)), root, 0)
+            found = _nested(_by_upper(await self._items(root)), root)
             if found:
                 return found
             unread.append(_unread("the forwarded messages", "the platform showed none of them"))
@@ -132,7 +132,7 @@ class FeishuGatherer:
                 return []
             kind = wire.text(item.get("msg_type"))
             if kind == "merge_forward":
-                return _nested(_by_upper(items), parent, 0) or [_piece("quoted", item)]
+                return _nested(_by_upper(items), parent) or [_piece("quoted", item)]
             if kind == "interactive" and not self._is_own(item):
                 return [_piece("quoted", item, await self._raw_card(parent))]
             piece = _piece("quoted", item)
@@ -232,19 +232,26 @@ def _by_upper(items: Sequence[Fields]) -> dict[str, list[Fields]]:
     return children
 
 
-def _nested(children: Mapping[str, list[Fields]], upper: str, depth: int) -> list[Material]:
-    """What was forwarded under a message, in order; a nested forward stands behind its head."""
+def _nested(children: Mapping[str, list[Fields]], root: str) -> list[Material]:
+    """What was forwarded under a message, in order; a nested forward stands behind its head.
+
+    Each message comes once, so that a list that bites its own tail has an end.
+    """
     found: list[Material] = []
-    for item in children.get(upper, ()):
+    waiting = [(item, 0) for item in reversed(children.get(root, ()))]
+    seen = {root, ""}
+    while waiting:
+        item, depth = waiting.pop()
         own = wire.identifier(item.get("message_id"))
-        if not own or own == upper:
+        if own in seen:
             continue
-        if item.get("msg_type") != "merge_forward":
-            found.append(replace(_piece("forwarded", item), depth=depth))
-            continue
-        inner = _nested(children, own, depth + 1) if depth < _DEEPEST else []
-        text = "[a forwarded conversation]" if inner else "[a forwarded conversation, not fetched]"
-        found += [replace(_piece("forwarded", item, text), depth=depth), *inner]
+        seen.add(own)
+        text = ""
+        if item.get("msg_type") == "merge_forward":
+            inner = children.get(own, ())
+            waiting += [(one, depth + 1) for one in reversed(inner)]
+            text = "[a forwarded conversation]" if inner else _NOT_FETCHED
+        found.append(replace(_piece("forwarded", item, text), depth=depth))
     return found
 
 
@@ -265,7 +272,7 @@ def _words(item: Fields) -> str:
         return "[a deleted message]"
     kind = wire.text(item.get("msg_type"))
     if kind == "merge_forward":
-        return "[a forwarded conversation, not fetched]"
+        return _NOT_FETCHED
     mentions = reader.read_mentions(item.get("mentions"), "-")
     reading = reader.read(kind, _content(item), mentions)
     parts = [reading.text]

@@ -183,6 +183,7 @@ async def test_a_later_attempt_does_not_fetch_again(tmp_path: Path) -> None:
     record = await inbox.oldest_pending(place.table, accepted.session)
     assert record is not None
     await inbox.start(place.table, place.clock, record, 0, gathered=gathered)
+    place.hands.advance(60.0)
     assert await worker.drain(place, accepted.session)
     assert place.finds.asked == []
     assert "The TTL is 300 s" in heard(place)

@@ -185,6 +185,19 @@ async def test_c_fs_04_no_list_of_children_hangs_or_raises(edges: list[tuple[int
     flat = [item(f"om_{a}", "x", "merge_forward", upper_message_id=f"om_{b}") for a, b in edges]
     found = await gathered(Shelf({"om_1": flat}), asked("merge_forward"))
     assert sum(len(piece.text) for piece in found.material) <= KEPT + 10
+    heads = [piece for piece in found.material if piece.kind == "forwarded"]
+    assert len(heads) <= len({a for a, _ in edges})
+
+
+async def test_c_fs_04_a_list_where_everything_stands_under_everything_ends_at_once() -> None:
+    """C-FS-04: a hostile list does not grow when it is unfolded."""
+    flat = [
+        item(f"om_{a}", "x", "merge_forward", upper_message_id=f"om_{b}")
+        for a in range(1, 40)
+        for b in range(1, 40)
+    ]
+    found = await gathered(Shelf({"om_1": flat}), asked("merge_forward"))
+    assert len(found.material) == 38
 
 
 async def test_a_quoted_message_is_material_and_the_question_stays() -> None:
