@@ -41,8 +41,6 @@ def _within(request: ModelRequest, most: int) -> ModelRequest:
     over = _size(request) - most
     messages = list(request.messages)
     for place, message in enumerate(messages):
-        if over <= 0:
-            break
         sizes = [_tokens(b.text) for b in message.blocks if isinstance(b, ToolReply)]
         cap = _level(sizes, sum(sizes) - over)
         if any(size > cap for size in sizes):
