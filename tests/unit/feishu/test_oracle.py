@@ -2,6 +2,7 @@
 
 Known, wanted deviations from lark_oapi: an event without a token is refused, timestamps age, plain
 unsigned bodies are refused, unknown events get 200; base64 with foreign characters is refused.
+It strips our own mention first, so that @all before it melts into a word behind it; ours does not.
 From slack_sdk: what makes its verifier raise is refused.
 """
 
@@ -9,12 +10,13 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import warnings
 from importlib import import_module
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from slack_sdk.signature import Clock, SignatureVerifier
 
@@ -112,6 +114,7 @@ def test_mentions_read_alike_up_to_spaces(lark: Any, pieces: list[str]) -> None:
         {"key": "@_user_10", "id": {"open_id": "ou_ten"}, "name": "Ten"},
     ]
     text = "".join(pieces)
+    assume(not re.search(r"@_all(?:@_user_1)+[x_]", text))
     ours = reader.resolve(text, reader.read_mentions(raw, "ou_bot"))
     theirs = lark.names.resolve_mentions(
         text,
