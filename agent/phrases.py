@@ -295,6 +295,11 @@ def error(language: Language, code: str) -> str:
     return _WITH_CODE[language].format(text=text, code=code)
 
 
+def error_codes() -> dict[str, dict[Language, str]]:
+    """Every code that has a text of its own, and PL-000 for all the others."""
+    return {"PL-000": dict(_ANY_ERROR)} | {code: dict(text) for code, text in _ERRORS.items()}
+
+
 def offline_model(language: Language) -> str:
     """Notice under an answer of the offline model."""
     return _OFFLINE[language]

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from agent.citations import SourceCollector, present
 from agent.dialogue import ToolCall, ToolReply, ToolSpec
-from agent.errors import ForModel, Retryable
+from agent.errors import ForModel, Retryable, ToolTimedOut
 from agent.ports import Tool
 
 log = logging.getLogger(__name__)
@@ -34,7 +34,8 @@ class Toolbox:
     `run` never raises for a failing call: each call gets exactly one reply, in call order. The
     very same call is answered from memory the second time and refused after SAME_CALL_LIMIT;
     `looping` then says that the turn should come to its answer. `searched` says whether any call
-    succeeded, `passages` how many passages were shown.
+    succeeded, `passages` how many passages were shown. `unsearched` are the tools by name that gave
+    no answer to any call since: what the answer could not draw on.
     """
 
     __slots__ = (
@@ -47,6 +48,7 @@ class Toolbox:
         "searched",
         "sources",
         "specs",
+        "unsearched",
     )
 
     def __init__(
@@ -61,6 +63,7 @@ class Toolbox:
         self.searched = False
         self.looping = False
         self.passages = 0
+        self.unsearched: dict[str, Tool] = {}
 
     def topics(self, calls: Sequence[ToolCall]) -> tuple[Tool, ...]:
         """The known tools behind these calls, each once, for the progress line."""
@@ -107,12 +110,18 @@ class Toolbox:
             async with asyncio.timeout(tool.timeout):
                 result = await tool.call(call.arguments or {})
         except TimeoutError:
+            self.unsearched[call.name] = tool
             return _failed(call, f"No answer within {tool.timeout:g} s; go on without it.")
         except (ForModel, Retryable) as error:
+            # A wrong call has no cause beside itself; a source that is down has one.
+            if isinstance(error, Retryable | ToolTimedOut) or error.__cause__ is not None:
+                self.unsearched[call.name] = tool
             return _failed(call, str(error) or error.code)
         except Exception as error:  # a foreign fault must not lose the sibling calls
             log.exception("tool %s failed", call.name)
+            self.unsearched[call.name] = tool
             return _failed(call, f"The tool failed ({type(error).__name__}).")
+        self.unsearched.pop(call.name, None)
         self.searched = True
         self.sources.add(result.passages)
         self.passages += len(result.passages)

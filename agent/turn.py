@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from agent import commands, phrases, presses, session
+from agent import commands, phrases, presses, replies, session
 from agent.citations import SourceCollector, readers_of
 from agent.desk import Desk
 from agent.domain import Answer, AnswerStatus, Question, Source
@@ -236,14 +236,17 @@ def _concluded(desk: Desk, question: Question, toolbox: Toolbox, end: LoopEnd) -
         if not without_refusal(clean).strip():
             notices.append(phrases.refusal_steps(language))
     name = desk.model.capability().name
-    notices += _remarks(question, end, name)
+    notices += _remarks(question, toolbox, end, name)
     answer = Answer(clean, citations, status, end.model or name, end.steps)
     evidence = Evidence(sources.evidence(citations), tuple(sources.table))
     return Outcome(answer, sources.table, evidence, "\n".join(notices))
 
 
-def _remarks(question: Question, end: LoopEnd, model: str) -> Iterator[str]:
+def _remarks(question: Question, toolbox: Toolbox, end: LoopEnd, model: str) -> Iterator[str]:
     """What a person should know of how the answer was made."""
+    if toolbox.unsearched:
+        topics = dict.fromkeys(t.topic[question.language] for t in toolbox.unsearched.values())
+        yield replies.unsearched(question.language, tuple(topics))
     if question.attachments:
         yield phrases.files_unread(question.language, question.attachments)
     if end.shortened:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.citations import NOTHING_FOUND, SourceCollector
 from agent.dialogue import ToolCall
-from agent.errors import ToolFailed, Unavailable
+from agent.errors import BadArguments, ToolFailed, ToolTimedOut, Unavailable
 from agent.toolbox import SAME_CALL_LIMIT, Toolbox
 from tests.fakes.loop import Library, Recorded, passage
 
@@ -96,6 +97,24 @@ async def test_a_call_that_failed_may_be_tried_again():
     await made.run([ask("x")], step=1)
     await made.run([ask("x")], step=2)
     assert library.ran == ["x", "x"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "down"),
+    [
+        (Unavailable("down"), True),
+        (ToolTimedOut("late"), True),
+        (RuntimeError("boom"), True),
+        (BadArguments("no such field"), False),
+        (ToolFailed("no such document"), False),
+    ],
+)
+async def test_a_source_that_is_down_is_noted_until_it_answers(fault: Exception, down: bool):
+    made = box(Library(faults={"x": fault}))
+    await made.run([ask("x")], step=1)
+    assert list(made.unsearched) == (["search"] if down else [])
+    await made.run([ask("y")], step=2)
+    assert made.unsearched == {}
 
 
 async def test_nothing_found_is_said_and_found_sources_are_collected():
