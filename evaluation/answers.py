@@ -21,7 +21,7 @@ from agent.dialogue import Message, ModelReply, Text, ToolCall, ToolReply
 from agent.domain import EVERYONE, Language, Source
 from agent.language import detect
 from agent.loop import Limits, Loop
-from agent.models.offline import OfflineModel
+from agent.models.offline.model import OfflineModel
 from agent.policy import policy
 from agent.stopwatch import Stopwatch
 from agent.stores.memory_table import MemoryTable

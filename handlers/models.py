@@ -55,19 +55,19 @@ def open_model(settings: Settings, clock: Clock) -> tuple[Model, Close]:
 
 def _open(name: str, settings: Settings, clock: Clock) -> tuple[Model, Close]:
     if name == OFFLINE:
-        from agent.models.offline import OfflineModel
+        from agent.models.offline.model import OfflineModel
 
         return OfflineModel(clock, OFFLINE_PACE), _nothing
     from agent.models.catalogue import capability
 
     about = capability(name, settings.model_capabilities)
     if name.startswith(_BEDROCK):
-        from agent.models.bedrock import BedrockModel
+        from agent.models.claude.bedrock import BedrockModel
 
         bedrock = BedrockModel(about=about, region=settings.aws_region)
         return bedrock, bedrock.aclose
     if _CLAUDE in name.lower():
-        from agent.models.anthropic import BASE_URL, AnthropicModel
+        from agent.models.claude.client import BASE_URL, AnthropicModel
 
         claude = AnthropicModel(
             api_key=settings.anthropic_api_key,

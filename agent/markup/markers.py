@@ -58,4 +58,9 @@ def cited(text: str, known_ids: Container[str]) -> tuple[str, tuple[str, ...]]:
         order.update(dict.fromkeys(ids))
         return match["space"] + "".join(f"[src:{i}]" for i in ids) if ids else ""
 
-    return _CODE_OR_MARKERS.sub(keep, _CUT_OFF_END.sub("", text)), tuple(order)
+    clean = _CUT_OFF_END.sub("", text)
+    while True:
+        order.clear()
+        before, clean = clean, _CODE_OR_MARKERS.sub(keep, clean)
+        if clean == before:  # a marker that went may have made another of what stood around it
+            return clean, tuple(order)

@@ -17,7 +17,7 @@ from typing import cast
 import json_repair
 from pydantic import BaseModel
 
-from agent.structured import Reader, UnreadableReply
+from agent.models.structured import Reader, UnreadableReply
 from tests.fakes.mangled_json import Mangled, corpus, cut_off
 
 COUNT = 1_000

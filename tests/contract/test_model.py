@@ -18,9 +18,9 @@ from agent.dialogue import (
     ToolReply,
     ToolSpec,
 )
-from agent.models.anthropic import AnthropicModel
 from agent.models.catalogue import capability
-from agent.models.offline import OfflineModel
+from agent.models.claude.client import AnthropicModel
+from agent.models.offline.model import OfflineModel
 from agent.models.openai_compatible.client import OpenAICompatibleModel
 from agent.ports import Model
 from tests.fakes.scripted_model import ScriptedModel, call, reply

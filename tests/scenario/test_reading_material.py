@@ -18,7 +18,7 @@ from agent.domain import Attachment, Language, Material, MaterialKind, Platform,
 from agent.durable import inbox, keys
 from agent.durable.records import question_from_json, question_to_json
 from agent.durable.snapshot import Exchange, Snapshot
-from agent.models.offline_question import words_of
+from agent.models.offline.question import words_of
 from agent.ports import Gatherer
 from handlers import worker
 from tests.fakes.desk import PlainPlace, asked

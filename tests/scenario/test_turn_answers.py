@@ -10,7 +10,7 @@ import pytest
 
 from agent import phrases
 from agent.domain import EVERYONE
-from agent.models.offline import OfflineModel
+from agent.models.offline.model import OfflineModel
 from agent.stores.system_clock import SystemClock
 from tests.fakes.stage import Json, Reply, Stage, words
 from tests.scenario.conftest import SLACK_LATER, Open

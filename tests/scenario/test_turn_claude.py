@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any, cast
 
-from agent.models.anthropic import AnthropicModel
+from agent.models.claude.client import AnthropicModel
 from agent.policy import policy
 from tests.fakes.sse_server import Played, SseServer, sse_server
 from tests.scenario.conftest import Open

@@ -11,8 +11,8 @@ import pytest
 
 from agent import phrases
 from agent.domain import Json, Passage
-from agent.models.anthropic import AnthropicModel
 from agent.models.catalogue import capability
+from agent.models.claude.client import AnthropicModel
 from agent.models.openai_compatible.client import OpenAICompatibleModel
 from agent.ports import Tool, ToolResult
 from agent.tool import tool

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from agent.errors import Misconfigured
-from agent.models.anthropic import AnthropicModel
-from agent.models.bedrock import BedrockModel
-from agent.models.offline import OfflineModel
+from agent.models.claude.bedrock import BedrockModel
+from agent.models.claude.client import AnthropicModel
+from agent.models.offline.model import OfflineModel
 from agent.models.openai_compatible.client import OpenAICompatibleModel
 from agent.models.sighted import SightedModel
 from agent.stores.system_clock import SystemClock

@@ -48,3 +48,15 @@ def test_refusal_marker() -> None:
         "[no-answer] Nothing found.", final=True
     )
     assert out == "Nothing found."
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("Answer: [src:Yes [src:kb-0]]", "Answer:"),
+        ("Answer [src:a[src:b]].", "Answer [src:a]."),
+        ("[src:x[src:y[src:z]]] so", " so"),
+    ],
+)
+def test_a_marker_that_goes_makes_no_other_one(text: str, clean: str) -> None:
+    assert cited(text, {"a"})[0] == clean

@@ -36,8 +36,8 @@ from agent.errors import (
     RateLimited,
     Unavailable,
 )
-from agent.models.anthropic import AnthropicModel
-from agent.models.anthropic_request import messages
+from agent.models.claude.client import AnthropicModel
+from agent.models.claude.request import messages
 from agent.models.tool_names import ToolNames
 from tests.fakes.sse_server import CASES, Played, SseServer, fault, sse_case, sse_server
 

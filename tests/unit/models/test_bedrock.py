@@ -17,8 +17,8 @@ import pytest
 
 from agent.dialogue import Message, ModelReply, ModelRequest, Text, ToolSpec
 from agent.errors import ContextTooLong, Misconfigured, PlumblineError, RateLimited, Unavailable
-from agent.models.bedrock import BedrockModel
 from agent.models.catalogue import capability
+from agent.models.claude.bedrock import BedrockModel
 from tests.fakes.sse_server import sse_case
 
 MODEL = "bedrock/anthropic.claude-case-v1:0"
@@ -170,6 +170,6 @@ def test_without_boto3_the_next_step_is_said(monkeypatch: pytest.MonkeyPatch) ->
     def nothing(name: str) -> None:
         assert name == "boto3"
 
-    monkeypatch.setattr("agent.models.bedrock.find_spec", nothing)
+    monkeypatch.setattr("agent.models.claude.bedrock.find_spec", nothing)
     with pytest.raises(Misconfigured, match=r"anthropic\[bedrock\]"):
         BedrockModel(about=capability(MODEL), region="eu-case-1")

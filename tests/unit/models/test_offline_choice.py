@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from agent.models.offline_choice import choose
-from agent.models.offline_passages import Shown
-from agent.models.offline_question import whole_question
-from agent.models.offline_terms import in_other_language, places_in, things
+from agent.models.offline.choice import choose
+from agent.models.offline.passages import Shown
+from agent.models.offline.question import whole_question
+from agent.models.offline.terms import in_other_language, places_in, things
 
 
 def shown(source: str, text: str, title: str = "", **more: str) -> Shown:

@@ -9,9 +9,9 @@ import pytest
 from agent.citations import present
 from agent.dialogue import Message, ModelReply, ModelRequest, Text, TextDelta, ToolReply, ToolSpec
 from agent.domain import DocumentStatus, Passage
-from agent.models.offline import OfflineModel
-from agent.models.offline_passages import read_passages, units
-from agent.models.offline_question import whole_question
+from agent.models.offline.model import OfflineModel
+from agent.models.offline.passages import read_passages, units
+from agent.models.offline.question import whole_question
 from agent.ports import ToolResult
 
 SEARCH = ToolSpec(

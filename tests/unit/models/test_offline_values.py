@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.models.offline_values import Value, answering, fit, inside, outside, values, wanted
+from agent.models.offline.values import Value, answering, fit, inside, outside, values, wanted
 
 
 @pytest.mark.parametrize(

@@ -29,8 +29,8 @@ from agent.dialogue import (
 from agent.domain import Json
 from agent.durable.journal import reply_from_json, reply_to_json
 from agent.errors import Misconfigured
-from agent.models.anthropic import AnthropicModel
 from agent.models.catalogue import capability
+from agent.models.claude.client import AnthropicModel
 from agent.models.openai_compatible.client import OpenAICompatibleModel
 from agent.models.pictures import media_type
 from agent.models.sighted import SightedModel

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from agent.language import detect
-from agent.models.offline_passages import Shown, Unit
-from agent.models.offline_rating import Asked, Rated, all_units, ask, coverage, rate, weights_of
-from agent.models.offline_terms import numbers, places_in, terms
-from agent.models.offline_values import RARE_KINDS, answering
+from agent.models.offline.passages import Shown, Unit
+from agent.models.offline.rating import Asked, Rated, all_units, ask, coverage, rate, weights_of
+from agent.models.offline.terms import numbers, places_in, terms
+from agent.models.offline.values import RARE_KINDS, answering
 
 MOST_QUOTES = 3
 MOST_SET_ASIDE = 1

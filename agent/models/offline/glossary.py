@@ -26,8 +26,8 @@ class Concept:
 
 @lru_cache(maxsize=1)
 def concepts() -> tuple[Concept, ...]:
-    """All lines of offline_glossary.txt."""
-    text = files("agent.models").joinpath("offline_glossary.txt").read_text(encoding="utf-8")
+    """All lines of glossary.txt."""
+    text = files("agent.models.offline").joinpath("glossary.txt").read_text(encoding="utf-8")
     return tuple(_concepts(text))
 
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from agent.domain import Json
 from agent.errors import ModelFailed, Unavailable
-from agent.structured import Reader, UnreadableReply
+from agent.models.structured import Reader, UnreadableReply
 from evaluation.bench.json_repair import COUNT, ours
 from tests.fakes.mangled_json import MANGLINGS, Mangled, corpus, cut_off
 from tests.fakes.scripted_model import Played, ScriptedModel

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from agent.models.offline_glossary import Concept, concepts
+from agent.models.offline.glossary import Concept, concepts
 
 _HAN_RUN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]+")
 _TOKEN = re.compile(r"[a-z0-9]+(?:[-._][a-z0-9]+)*")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import groupby
 
 from agent.domain import Language
-from agent.models.offline_choice import Choice
-from agent.models.offline_passages import Shown, Unit
+from agent.models.offline.choice import Choice
+from agent.models.offline.passages import Shown, Unit
 
 LONGEST_QUOTE = 400
 

@@ -15,7 +15,7 @@ from anthropic.lib.bedrock import AsyncAnthropicBedrock
 
 from agent.dialogue import Capability, ModelEvent, ModelRequest
 from agent.errors import Misconfigured
-from agent.models.anthropic import ClaudeModel
+from agent.models.claude.client import ClaudeModel
 
 PREFIX = "bedrock/"
 """Stands before the model's name in the settings: `bedrock/anthropic.claude-…`."""

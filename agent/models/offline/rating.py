@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from agent.domain import Language
 from agent.language import detect
-from agent.models.offline_glossary import wider
-from agent.models.offline_passages import Shown, Unit, units
-from agent.models.offline_terms import (
+from agent.models.offline.glossary import wider
+from agent.models.offline.passages import Shown, Unit, units
+from agent.models.offline.terms import (
     GENERIC,
     Thing,
     evidence_terms,
@@ -20,7 +20,7 @@ from agent.models.offline_terms import (
     places_in,
     things,
 )
-from agent.models.offline_values import Wanted, fit, inside, is_kind_word, outside, values, wanted
+from agent.models.offline.values import Wanted, fit, inside, is_kind_word, outside, values, wanted
 
 # Weights below were set by hand on the sample company's questions.
 _CONTEXT = 0.8

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from agent.dialogue import Message, Text, ToolReply
 from agent.language import detect
-from agent.models.offline_terms import (
+from agent.models.offline.terms import (
     exact_tokens,
     in_other_language,
     place_in,

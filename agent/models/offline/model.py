@@ -24,10 +24,10 @@ from agent.dialogue import (
 )
 from agent.domain import Json
 from agent.language import detect
-from agent.models.offline_answer import answer, refusal, small_talk
-from agent.models.offline_choice import choose
-from agent.models.offline_passages import Shown, read_passages
-from agent.models.offline_question import (
+from agent.models.offline.answer import answer, refusal, small_talk
+from agent.models.offline.choice import choose
+from agent.models.offline.passages import Shown, read_passages
+from agent.models.offline.question import (
     is_small_talk,
     questions,
     variants,

@@ -23,8 +23,8 @@ from agent.errors import (
     RateLimited,
     Unavailable,
 )
-from agent.models.anthropic_reply import Reading
-from agent.models.anthropic_request import messages, system, tools
+from agent.models.claude.reply import Reading
+from agent.models.claude.request import messages, system, tools
 from agent.models.tool_names import ToolNames
 from agent.models.wire import mend_text, retry_after, says_too_long
 

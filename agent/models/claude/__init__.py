@@ -1,0 +1,1 @@
+"""Claude, by the vendor and on Bedrock."""

@@ -1,0 +1,1 @@
+"""The offline model: it plans a search and quotes what was found."""
