@@ -9,7 +9,7 @@ from itertools import islice
 from xml.sax.saxutils import quoteattr
 
 from agent.domain import EVERYONE, Citation, Passage, Source
-from agent.markup.markers import cited
+from agent.markers import cited
 from agent.ports import ToolResult
 
 NOTHING_FOUND = "No passages found."

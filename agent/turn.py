@@ -20,7 +20,7 @@ from agent.durable.records import TurnRecord
 from agent.durable.snapshot import Exchange, Snapshot
 from agent.errors import ModelFailed, PlumblineError
 from agent.loop import Loop, LoopEnd
-from agent.markup.markers import is_refusal, without_refusal
+from agent.markers import is_refusal, without_refusal
 from agent.material import has_words
 from agent.ports import Cipher, Clock, Table
 from agent.stopwatch import Stopwatch

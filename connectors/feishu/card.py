@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from agent import phrases
 from agent.domain import Language, Source
-from agent.markup.pages import pages
-from agent.markup.renderer import document
-from agent.markup.tree import Block, CitationMark, Words
 from agent.ports import Control, Frame
 from connectors.feishu.markup import TABLES, card_writer, plain_writer, safe_url
+from connectors.markup.pages import pages
+from connectors.markup.renderer import document
+from connectors.markup.tree import Block, CitationMark, Words
 
 LIMIT: Final = 28_000
 """Bytes of a card's JSON; the platform takes about 30 KB."""

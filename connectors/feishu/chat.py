@@ -16,12 +16,12 @@ from typing import Any, Final
 from agent import phrases
 from agent.domain import ChatRef, Identity, Source
 from agent.errors import PlatformRefused, PlumblineError
-from agent.markup.markers import is_refusal
-from agent.markup.renderer import IncrementalRenderer
+from agent.markers import is_refusal
 from agent.ports import Clock, Control, Frame, Sign
 from connectors.feishu import card as cards
 from connectors.feishu.api import FeishuApi
 from connectors.feishu.markup import TABLES, card_writer
+from connectors.markup.renderer import IncrementalRenderer
 
 log = logging.getLogger(__name__)
 

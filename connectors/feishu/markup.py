@@ -11,8 +11,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from agent.markup.words import spans
-from agent.markup.writer import Writer
+from connectors.markup.words import spans
+from connectors.markup.writer import Writer
 
 TABLES: Final = 5
 """Tables one card takes (FEISHU.md §4: 3 to 5; refused with 230099 / 11310 beyond)."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import Final, Protocol
 
-from agent.markup.inline import read_inline
-from agent.markup.lines import Line, begun_line, cells, closes_fence, is_delimiter, whole_line
-from agent.markup.tree import (
+from connectors.markup.inline import read_inline
+from connectors.markup.lines import Line, begun_line, cells, closes_fence, is_delimiter, whole_line
+from connectors.markup.tree import (
     Block,
     CodeBlock,
     Heading,

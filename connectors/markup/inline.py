@@ -18,8 +18,8 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-from agent.markup.markers import CUT_OFF, MARKER, marker_ids
-from agent.markup.tree import Break, CodeWords, Inline, Marker, Styled, Words
+from agent.markers import CUT_OFF, MARKER, marker_ids
+from connectors.markup.tree import Break, CodeWords, Inline, Marker, Styled, Words
 
 WINDOW: Final = 1000
 """A piece that is not closed within so many characters is literal."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from agent.markup.tree import (
+from connectors.markup.tree import (
     Block,
     CodeBlock,
     CodeWords,

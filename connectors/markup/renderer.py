@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agent.domain import Source
-from agent.markup.blocks import BlockReader, read_blocks
-from agent.markup.markers import NO_ANSWER, without_refusal
-from agent.markup.resolve import Numbering
-from agent.markup.tree import Block, CodeBlock
-from agent.markup.writer import Writer, gap
+from agent.markers import NO_ANSWER, without_refusal
+from connectors.markup.blocks import BlockReader, read_blocks
+from connectors.markup.resolve import Numbering
+from connectors.markup.tree import Block, CodeBlock
+from connectors.markup.writer import Writer, gap
 
 
 class IncrementalRenderer:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from agent.domain import Source
-from agent.markup.tree import (
+from connectors.markup.tree import (
     Block,
     Break,
     CitationMark,

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from agent.markup.tree import (
+from connectors.markup.tree import (
     Block,
     Break,
     CitationMark,
@@ -27,7 +27,7 @@ from agent.markup.tree import (
     TableBlock,
     Words,
 )
-from agent.markup.words import spans, undecided_tail, visible
+from connectors.markup.words import spans, undecided_tail, visible
 
 STYLES: Final = {"strong": "**", "emphasis": "*", "strike": "~~"}
 

@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from agent import phrases
 from agent.domain import Language, Source
-from agent.markup.pages import pages, split_exact
-from agent.markup.renderer import document
-from agent.markup.tree import Block, Words
-from agent.markup.writer import Writer
 from agent.ports import Control, Frame
+from connectors.markup.pages import pages, split_exact
+from connectors.markup.renderer import document
+from connectors.markup.tree import Block, Words
+from connectors.markup.writer import Writer
 from connectors.slack.markup import markdown_writer, mrkdwn_writer, safe_url
 
 PAGE: Final = 11_000

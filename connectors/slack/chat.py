@@ -14,8 +14,8 @@ from typing import Any, Final, Literal
 
 from agent.domain import ChatRef, Identity, Source
 from agent.errors import PlatformRefused, PlumblineError, Unavailable
-from agent.markup.renderer import IncrementalRenderer
 from agent.ports import Clock, Control, Frame, Sign
+from connectors.markup.renderer import IncrementalRenderer
 from connectors.slack.api import SlackApi
 from connectors.slack.blocks import (
     FALLBACK,

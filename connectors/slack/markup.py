@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from agent.markup.writer import Writer
+from connectors.markup.writer import Writer
 
 _CONTROLS: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _MARKS: Final = re.compile(r"[\\`*~\[\]|]|(?<![^\W_])_|_(?![^\W_])")

@@ -13,7 +13,7 @@ import httpx
 from agent.domain import Answer, Platform
 from agent.durable import answers, keys
 from agent.errors import Unavailable
-from agent.markup.markers import without_refusal
+from agent.markers import without_refusal
 from handlers import local
 from handlers.cli.workspace import DemoPerson, demo_settings, free_port, simulator_process
 from handlers.settings import Settings

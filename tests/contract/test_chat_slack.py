@@ -8,9 +8,9 @@ import pytest
 
 from agent.domain import ChatRef, Identity, Source
 from agent.errors import Misconfigured, PlatformRefused, RateLimited, Unavailable
-from agent.markup.pages import split_exact
 from agent.ports import Frame
 from agent.stream import AnswerStream
+from connectors.markup.pages import split_exact
 from connectors.slack.blocks import SECTION, answer_pages
 from connectors.slack.chat import SlackAnswer, SlackChat
 from tests.fakes.clock import FakeClock

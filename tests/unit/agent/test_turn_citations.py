@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.domain import Answer
-from agent.markup.renderer import IncrementalRenderer
-from agent.markup.writer import Writer
 from agent.ports import Frame
 from agent.stopwatch import Stopwatch
 from agent.turn import run_turn
 from connectors.feishu.markup import card_writer
+from connectors.markup.renderer import IncrementalRenderer
+from connectors.markup.writer import Writer
 from connectors.slack.markup import markdown_writer
 from tests.fakes.desk import PlainPlace, asked
 from tests.fakes.loop import passage

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from agent.markup.renderer import IncrementalRenderer
-from agent.markup.writer import Writer
 from connectors.feishu.markup import card_writer
+from connectors.markup.renderer import IncrementalRenderer
+from connectors.markup.writer import Writer
 from connectors.slack.markup import markdown_writer, mrkdwn_writer
 from tests.unit.markup.soup import PIECES, SOURCES
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.markup.markers import cited, is_refusal
-from agent.markup.renderer import IncrementalRenderer
+from agent.markers import cited, is_refusal
+from connectors.markup.renderer import IncrementalRenderer
 from connectors.slack.markup import markdown_writer
 from tests.unit.markup.soup import SOURCES
 

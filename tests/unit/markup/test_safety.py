@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
-from agent.markup.renderer import IncrementalRenderer
-from agent.markup.writer import Writer
 from connectors.feishu.markup import card_writer, plain_writer
 from connectors.feishu.markup import safe_url as feishu_url
+from connectors.markup.renderer import IncrementalRenderer
+from connectors.markup.writer import Writer
 from connectors.slack.markup import markdown_writer, mrkdwn_writer
 from connectors.slack.markup import safe_url as slack_url
 from tests.unit.markup.detector import live_references

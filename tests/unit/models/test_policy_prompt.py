@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.markup.markers import MARKER, NO_ANSWER, is_refusal
+from agent.markers import MARKER, NO_ANSWER, is_refusal
 from agent.policy import policy, prompt_version
 
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.markup.pages import split_exact
 from agent.ports import Frame
+from connectors.markup.pages import split_exact
 from connectors.slack.blocks import SECTION, answer_pages
 from connectors.web import named_pause
 
