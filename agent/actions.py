@@ -11,7 +11,7 @@ from agent import commands, manual, presses, replies
 from agent.commands import Command
 from agent.desk import Desk
 from agent.domain import EVERYONE, Language
-from agent.durable import answers, keys, snapshot
+from agent.durable import answers, keys, pauses, snapshot
 from agent.durable.answers import StoredAnswer
 from agent.durable.intake import take
 from agent.durable.outbox import Outbox
@@ -40,6 +40,22 @@ async def perform(desk: Desk, record: TurnRecord) -> tuple[str, Snapshot | None]
     if question.act == "command":
         return await _command(desk, record, commands.parse_slash(question.text))
     return await _TELLING[question.act](desk, record), None
+
+
+async def keeps_quiet(desk: Desk, record: TurnRecord) -> str | None:
+    """What a paused place is told: one sentence once, "" after that; None where we answer.
+
+    An administrator's commands are obeyed all the same.
+    """
+    question = record.question
+    held = await pauses.holding(desk.table, question)
+    if held is None or (desk.house.admin and commands.parse(question.text) is not None):
+        return None
+    if not await pauses.first_here(desk.table, held, question):
+        return ""
+    text = manual.line(desk.preferences.language_or(question.language), "quiet")
+    await desk.chat.say(question.chat, text, f"{record.turn} paused")
+    return text
 
 
 async def _command(desk: Desk, record: TurnRecord, command: Command) -> tuple[str, Snapshot | None]:

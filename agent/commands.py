@@ -9,11 +9,13 @@ from typing import Final, Literal
 from agent import manual, phrases
 from agent.desk import Desk
 from agent.domain import Language, Question
-from agent.durable import feedback, keys, preferences
+from agent.durable import feedback, keys, pauses, preferences
 from agent.durable.preferences import Preferences
 from agent.durable.records import TurnRecord
 
-CommandName = Literal["ask", "new", "sources", "model", "lang", "status", "feedback", "help"]
+CommandName = Literal[
+    "ask", "new", "sources", "model", "lang", "status", "feedback", "help", "pause", "resume"
+]
 
 WORDS: Final[Mapping[str, CommandName]] = {
     "ask": "ask",
@@ -32,7 +34,13 @@ WORDS: Final[Mapping[str, CommandName]] = {
     "反馈": "feedback",
     "help": "help",
     "帮助": "help",
+    "pause": "pause",
+    "暂停": "pause",
+    "resume": "resume",
+    "恢复": "resume",
 }
+_SLASHED: Final = frozenset(("pause", "resume"))
+"""Commands of administrators, whose bare word may well be a question."""
 _LANGUAGES: Final[Mapping[str, Literal["zh", "en", ""]]] = {
     "zh": "zh",
     "中文": "zh",
@@ -73,7 +81,8 @@ def parse(text: str) -> Command | None:
     if word.startswith("/"):
         name = WORDS.get(word[1:])
         return Command(name, rest.strip()) if name else None
-    return Command(WORDS[word]) if word in WORDS and not rest.strip() else None
+    name = WORDS.get(word)
+    return Command(name) if name and name not in _SLASHED and not rest.strip() else None
 
 
 def parse_slash(text: str) -> Command:
@@ -189,6 +198,27 @@ async def _feedback(order: _Order) -> Reply:
     return Reply(manual.line(order.language, "feedback_kept"))
 
 
+async def _pause(order: _Order) -> Reply:
+    return await _switched(order, to_pause=True)
+
+
+async def _resume(order: _Order) -> Reply:
+    return await _switched(order, to_pause=False)
+
+
+async def _switched(order: _Order, *, to_pause: bool) -> Reply:
+    desk, record = order.desk, order.record
+    if not desk.house.admin:
+        return Reply(manual.line(order.language, "admins_only"))
+    everywhere = order.rest.casefold() == pauses.EVERYWHERE
+    place = pauses.EVERYWHERE if everywhere else pauses.place_of(record.question)
+    if to_pause:
+        await pauses.pause(desk.table, desk.clock, record.org, place, record.owner)
+        return Reply(manual.line(order.language, "paused_all" if everywhere else "paused_here"))
+    await pauses.resume(desk.table, record.org, place)
+    return Reply(manual.line(order.language, "resumed"))
+
+
 _RUNS: Final[Mapping[CommandName, Callable[[_Order], Awaitable[Reply]]]] = {
     "ask": _ask,
     "new": _new,
@@ -198,4 +228,6 @@ _RUNS: Final[Mapping[CommandName, Callable[[_Order], Awaitable[Reply]]]] = {
     "status": _status,
     "feedback": _feedback,
     "help": _help,
+    "pause": _pause,
+    "resume": _resume,
 }

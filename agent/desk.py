@@ -28,7 +28,7 @@ class House:
     """What the operator offers and decided for everybody.
 
     `models` are the names that a person may choose from, the first is the default; `opens` says
-    whether one can be used now. `kinds` are the
+    whether one can be used now. `admin` marks an asker who may pause the bot. `kinds` are the
     kinds of sources that can be switched off. `documents` counts the ones that the asker may read.
     `escalation` says to which chat a question goes that is passed on to colleagues; `welcome` are
     texts in place of our own, by language and name.
@@ -37,6 +37,7 @@ class House:
     models: tuple[str, ...] = ()
     opens: Callable[[str], Awaitable[bool]] = _opens
     version: str = ""
+    admin: bool = False
     kinds: tuple[str, ...] = ("kb",)
     documents: Callable[[], Awaitable[int]] = _no_documents
     escalation: Callable[[Sequence[str]], Awaitable[str]] | None = None

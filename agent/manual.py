@@ -18,6 +18,11 @@ Line = Literal[
     "model_only",
     "language_auto",
     "sources_unknown",
+    "admins_only",
+    "paused_here",
+    "paused_all",
+    "resumed",
+    "quiet",
 ]
 
 _HELP: Final[_Pair] = {
@@ -114,6 +119,23 @@ _LINES: Final[dict[Line, _Pair]] = {
     "sources_unknown": {
         "zh": "没有这种来源。请发送 sources 查看。",
         "en": "There is no such source. Send sources to see them.",
+    },
+    "admins_only": {
+        "zh": "只有管理员可以这样做。请联系管理员。",
+        "en": "Only administrators can do this. Please ask one of them.",
+    },
+    "paused_here": {
+        "zh": "好的，我在这里不再回答。发送 resume 恢复。",
+        "en": "Done: I keep quiet in this chat. The command resume lets me answer again.",
+    },
+    "paused_all": {
+        "zh": "好的，我在所有地方都不再回答。发送 resume all 恢复。",
+        "en": "Done: I keep quiet everywhere. The command resume all lets me answer again.",
+    },
+    "resumed": {"zh": "好的，我重新开始回答。", "en": "Done: I answer again."},
+    "quiet": {
+        "zh": "管理员暂停了我在这里的回答，恢复后请再问。",
+        "en": "An administrator has paused me here. Please ask again when I am back.",
     },
 }
 _WELCOME: Final[_Pair] = {

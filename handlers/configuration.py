@@ -26,15 +26,16 @@ class Configuration(BaseModel):
     """The file's content.
 
     `groups` names who belongs to a reader group: `platform:user id`, such as `slack:U0ALICE001`.
-    `escalation` says to which chats the questions about a space go that are passed on to
-    colleagues: `space = "feishu:oc_…"` or, for both platforms, `"feishu:oc_… slack:C…"`; `default`
-    is for all other spaces. `welcome` says by language what a new person is told: what the bot
-    reads, what is kept how long, example questions.
+    `admins` may pause the bot, named in the same way. `escalation` says to which chats the
+    questions about a space go that are passed on to colleagues: `space = "feishu:oc_…"` or, for
+    both platforms, `"feishu:oc_… slack:C…"`; `default` is for all other spaces. `welcome` says by
+    language what a new person is told: what the bot reads, what is kept how long, examples.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     groups: dict[str, tuple[str, ...]] = {}
+    admins: tuple[str, ...] = ()
     escalation: dict[str, str] = {}
     welcome: dict[Language, WelcomeWords] = {}
 
@@ -42,6 +43,10 @@ class Configuration(BaseModel):
         """The groups that name this person."""
         member = f"{person.platform}:{person.user}"
         return frozenset(name for name, members in self.groups.items() if member in members)
+
+    def is_admin(self, person: Identity) -> bool:
+        """Whether this person may pause the bot."""
+        return f"{person.platform}:{person.user}" in self.admins
 
     def greeting(self) -> dict[Language, Welcome]:
         """What a new person is told, our own text in place of what the file leaves out."""

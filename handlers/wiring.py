@@ -237,6 +237,7 @@ class TurnKit:
             opens=opens,
             models=self.settings.offered_models,
             version=VERSION,
+            admin=configuration.is_admin(asker),
             documents=documents,
             escalation=escalation,
             welcome=configuration.greeting(),

@@ -118,7 +118,7 @@ async def _answer(workplace: Workplace, record: TurnRecord, lease: Lease) -> Non
         except Exception as fault:  # noqa: BLE001  what can not even begin is told as well
             await _give_up(workplace, record, lease, fault)
             return
-        from agent.actions import ACTS, perform
+        from agent.actions import ACTS, keeps_quiet, perform
         from agent.turn import lost_turn, run_turn, said, save_turn
 
         record = await inbox.start(
@@ -127,6 +127,8 @@ async def _answer(workplace: Workplace, record: TurnRecord, lease: Lease) -> Non
         try:
             if record.question.act in ACTS:
                 outcome = said(*await perform(desk, record))
+            elif (quiet := await keeps_quiet(desk, record)) is not None:
+                outcome = said(quiet, None)
             else:
                 outcome = await run_turn(desk, record, watch)
         except (ForPerson, Retryable) as error:

@@ -13,6 +13,8 @@ TURNS = "T#"
 """Prefix of a session's turns, in the order of their messages."""
 PENDING = "Q#"
 """Prefix of a session's pending markers, in the order of their messages."""
+PAUSES = "PAUSE#"
+"""Prefix of an organisation's pauses."""
 STEPS = "STEP#"
 """Prefix of a turn's journal steps."""
 
@@ -87,6 +89,11 @@ def configuration(org: str, version: int) -> Key:
 def space(org: str, name: str) -> Key:
     """A space of the knowledge base: owner, readers, escalation chat."""
     return Key("ORG#" + _joined(org), "SPACE#" + _joined(name))
+
+
+def pause(org: str, place: str) -> Key:
+    """That the bot keeps quiet in a place."""
+    return Key("ORG#" + _joined(org), PAUSES + _joined(place))
 
 
 def acl_version(org: str) -> Key:

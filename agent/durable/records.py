@@ -42,6 +42,7 @@ Kind = Literal[
     "feedback",
     "claim",
     "preferences",
+    "pause",
 ]
 Class = Literal["session", "turn", "private", "audit", "kb"]
 State = Literal[
@@ -64,6 +65,7 @@ _KEPT: dict[Kind, tuple[Class, int]] = {
     "feedback": ("private", 400 * DAY),
     "claim": ("turn", 30 * DAY),
     "preferences": ("private", 3_650 * DAY),
+    "pause": ("session", 3_650 * DAY),
 }
 """Class and seconds to keep, from DATA_MODEL.md's last column."""
 

@@ -223,3 +223,29 @@ async def test_a_new_person_is_welcomed_once(stage: Open) -> None:
         await bot.ask(HOTEL)
         shown = await bot.get("messages", platform=bot.platform, chat=chat, **{"as": "alice"})
         assert sum(example in words(m) for m in shown) == 1
+
+
+async def test_an_administrator_pauses_a_chat_and_it_says_so_once(stage: Open) -> None:
+    async with stage() as bot:
+        if bot.platform == "slack":
+            await plumb(bot, "pause", "alice", bot.group)
+            await told(bot, manual.line("en", "admins_only"), bot.group)
+            await plumb(bot, "pause", "dana", bot.group)
+            await told(bot, manual.line("en", "paused_here"), bot.group, "dana")
+        else:
+            refused = await bot.ask("/pause", chat=bot.group, mention=True)
+            assert refused.answer.text in {
+                manual.line(code, "admins_only") for code in ("zh", "en")
+            }
+            await bot.ask("/pause", "dana", bot.group, mention=True)
+        first = await bot.ask(HOTEL, chat=bot.group, mention=True)
+        assert manual.line("en", "quiet") in first.shown
+        second = await bot.ask(HOTEL, "bob", bot.group, mention=True)
+        assert second.messages == ()
+        assert "650" in (await bot.ask(HOTEL)).shown, "elsewhere it answers"
+        if bot.platform == "slack":
+            await plumb(bot, "resume", "dana", bot.group)
+            await told(bot, manual.line("en", "resumed"), bot.group, "dana")
+        else:
+            await bot.ask("/resume", "dana", bot.group, mention=True)
+        assert "650" in (await bot.ask(HOTEL, chat=bot.group, mention=True)).shown
