@@ -13,7 +13,18 @@ def test_words_that_clear(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["new hotel?", "", "what is new", "新", "/etc/hosts", "/", "model X300 weight?"]
+    "text",
+    [
+        "new hotel?",
+        "",
+        "what is new",
+        "新",
+        "/etc/hosts",
+        "/",
+        "model X300 weight?",
+        "resume",
+        "恢复",
+    ],
 )
 def test_a_word_that_is_no_command_is_a_question(text: str) -> None:
     assert parse(text) is None

@@ -104,8 +104,8 @@ async def test_c_se_03_only_the_asker_is_obeyed_and_once(tmp_path: Path) -> None
 async def test_c_sl_10_a_press_under_another_team_id_finds_its_turn(tmp_path: Path) -> None:
     place = PlainPlace(tmp_path)
     record = await ended(place)
-    elsewhere: Identity = replace(ALICE, tenant="T0OTHER")
-    ruling = await presses.decide(place, Press("retry", record.turn, "1"), elsewhere)
+    elsewhere: Identity = replace(ALICE, tenant="T0OTHER", name="")
+    ruling = await presses.decide(place, Press("human", record.turn, "1"), elsewhere)
     assert ruling.work is not None
     assert ruling.work.asker == ALICE
     twice = await presses.decide(place, Press("helpful", record.turn, "1"), elsewhere)
@@ -113,6 +113,16 @@ async def test_c_sl_10_a_press_under_another_team_id_finds_its_turn(tmp_path: Pa
     assert (await presses.decide(place, Press("helpful", record.turn, "2"), ALICE)).outcome == (
         "noted"
     )
+
+
+async def test_a_person_has_one_opinion_under_whatever_team_id(tmp_path: Path) -> None:
+    place = PlainPlace(tmp_path)
+    record = await ended(place)
+    outcomes = [
+        (await presses.decide(place, Press("helpful", record.turn, at), person)).outcome
+        for at, person in (("1", BOB), ("2", replace(BOB, tenant="T0OTHER")))
+    ]
+    assert outcomes == ["thanks", "noted"]
 
 
 async def test_a_press_of_another_organisation_or_platform_finds_nothing(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from agent import replies
 from agent.durable import inbox, lock
 from agent.durable.records import TurnRecord
+from handlers.waiting import Ended, repeats
 from handlers.worker import drain
 from tests.fakes.desk import PlainPlace, asked
 from tests.fakes.scripted_model import ScriptedModel
@@ -43,6 +44,15 @@ async def test_a_double_click_is_one_turn_and_the_second_is_told(tmp_path: Path)
     assert place.talk.said == [replies.doubled("en")]
     assert await state(place, second) == "CANCELLED"
     assert await state(place, third) == "DONE"
+
+
+async def test_only_what_came_before_the_end_repeats(tmp_path: Path) -> None:
+    place = PlainPlace(tmp_path)
+    record = await place.begun(asked("one", 1))
+    at = record.received_at
+    assert repeats(record, Ended(record, at))
+    assert not repeats(record, Ended(record, at - 0.1))
+    assert not repeats(record, None)
 
 
 async def test_the_same_words_of_another_person_or_later_are_a_question(tmp_path: Path) -> None:
