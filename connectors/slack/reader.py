@@ -113,7 +113,7 @@ def lost_files(value: Json) -> tuple[Material, ...]:
     return tuple(
         Material("unread", text=f"Not read: {_file(entry)}.")
         for entry in wire.objects(value)[:MAX_PARTS]
-        if entry.get("mode") in _GONE
+        if wire.text(entry.get("mode")) in _GONE
     )
 
 
@@ -144,7 +144,7 @@ def files(value: Json) -> tuple[Attachment, ...]:
     found: list[Attachment] = []
     for entry in wire.objects(value)[:MAX_PARTS]:
         key, media = wire.identifier(entry.get("id")), wire.name(entry.get("mimetype"))
-        if not key or entry.get("mode") in _GONE:
+        if not key or wire.text(entry.get("mode")) in _GONE:
             continue
         address = wire.text(entry.get("url_private_download") or entry.get("url_private"))
         found.append(
