@@ -25,7 +25,7 @@ from agent.durable import answers, keys
 from agent.durable.records import TurnRecord, Versions
 from agent.durable.snapshot import Snapshot
 from agent.durable.snapshot import load as load_snapshot
-from agent.models.offline import OfflineModel
+from agent.models.offline.model import OfflineModel
 from agent.policy import policy
 from agent.ports import Clock, Model, Tool
 from agent.stores.sqlite_queue import SqliteQueue
