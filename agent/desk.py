@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
-from agent.domain import EVERYONE, Language
+from agent.domain import EVERYONE, Answer, Language, Question
 from agent.durable.preferences import Preferences
+from agent.durable.records import TurnRecord
 from agent.loop import Limits
-from agent.manual import Welcome
-from agent.ports import Chat, Cipher, Clock, Model, Queue, Table, Tool
+from agent.ports import Chat, Cipher, Clock, Control, Model, Queue, Table, Tool
 
 
 async def _no_documents() -> int:
@@ -21,6 +22,15 @@ async def _opens(name: str) -> bool:
     """A model without further conditions."""
     del name
     return True
+
+
+@dataclass(frozen=True, slots=True)
+class Welcome:
+    """What an operator says to a new person in one language: sources, retention, questions."""
+
+    reads: str
+    kept: str
+    examples: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +55,47 @@ class House:
 
 
 @dataclass(frozen=True, slots=True)
+class Reply:
+    """What a command tells the person; `clear` says that the thread is to be forgotten."""
+
+    text: str
+    clear: bool = False
+
+
+class Manners(Protocol):
+    """What the bot does beside answering; the edge brings it along (handlers/surface/)."""
+
+    def question(self, question: Question) -> Question:
+        """The question inside a command that asks one; any other as it is."""
+        ...
+
+    async def obey(self, desk: Desk, record: TurnRecord) -> Reply | None:
+        """Do what a message commands; None when it is no command."""
+        ...
+
+    def buttons(self, turn: str, language: Language, answer: Answer) -> tuple[Control, ...]:
+        """The buttons under a finished answer."""
+        ...
+
+
+class Plain:
+    """A bot that only answers."""
+
+    def question(self, question: Question) -> Question:
+        """The question as it is."""
+        return question
+
+    async def obey(self, desk: Desk, record: TurnRecord) -> Reply | None:
+        """There are no commands."""
+        del desk, record
+
+    def buttons(self, turn: str, language: Language, answer: Answer) -> tuple[Control, ...]:
+        """There are no buttons."""
+        del turn, language, answer
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
 class Desk:
     """What a turn works with. The asker is already bound into the tools.
 
@@ -64,4 +115,5 @@ class Desk:
     labels: frozenset[str] = frozenset((EVERYONE,))
     preferences: Preferences = Preferences()  # noqa: RUF009  a frozen value
     house: House = House()
+    manners: Manners = field(default_factory=Plain)
     queue: Queue | None = None

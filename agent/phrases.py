@@ -223,6 +223,13 @@ _KINDS: Final[dict[str, tuple[str, _Pair]]] = {
 }
 _LOCK: Final = "🔒"
 _PAGE: Final = "📄"
+_UNSEARCHED: Final[_Pair] = {
+    "zh": "{topics}暂时没有响应，所以没有搜索到。请过几分钟再问一次。（PL-403）",
+    "en": (
+        "Could not be searched, because it did not respond: {topics}. Please ask again in a few "
+        "minutes. (PL-403)"
+    ),
+}
 
 
 def source_icon(kind: str, *, private: bool) -> str:
@@ -297,7 +304,8 @@ def error(language: Language, code: str) -> str:
 
 def error_codes() -> dict[str, dict[Language, str]]:
     """Every code that has a text of its own, and PL-000 for all the others."""
-    return {"PL-000": dict(_ANY_ERROR)} | {code: dict(text) for code, text in _ERRORS.items()}
+    own = {"PL-000": _ANY_ERROR, "PL-403": _UNSEARCHED} | _ERRORS
+    return {code: dict(text) for code, text in own.items()}
 
 
 def offline_model(language: Language) -> str:
@@ -354,3 +362,9 @@ def status_mark(language: Language, status: str) -> str:
     """What is said of a source that is not current; "" for a current one."""
     marks = {"obsolete": _OBSOLETE, "draft": _DRAFT}
     return marks[status][language] if status in marks else ""
+
+
+def unsearched(language: Language, topics: Sequence[str]) -> str:
+    """Notice under an answer that had to do without some sources."""
+    joint = "、" if language == "zh" else ", "
+    return _UNSEARCHED[language].format(topics=joint.join(topics))

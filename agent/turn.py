@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from agent import commands, phrases, presses, replies, session
+from agent import phrases, session
 from agent.citations import SourceCollector, readers_of
 from agent.desk import Desk
 from agent.domain import Answer, AnswerStatus, Question, Source
@@ -75,7 +75,7 @@ async def run_turn(desk: Desk, record: TurnRecord, watch: Stopwatch) -> Outcome:
     A fault of the model or of a source is told to the person in that message. Raises what the chat
     platform or the table raise when they can not be reached at all.
     """
-    question = commands.question_of(desk.preferences.applied(record.question))
+    question = desk.manners.question(desk.preferences.applied(record.question))
     record = replace(record, question=question)
     outbox = Outbox(desk.table, desk.clock, record)
     earlier = await outbox.intend(ANSWER)
@@ -104,7 +104,7 @@ async def run_turn(desk: Desk, record: TurnRecord, watch: Stopwatch) -> Outcome:
             outcome.answer.text,
             notice=outcome.notice,
             sources=outcome.sources,
-            controls=presses.buttons(record.turn, question.language, outcome.answer),
+            controls=desk.manners.buttons(record.turn, question.language, outcome.answer),
         )
         await outbox.sent(ANSWER, stream.handle)
     watch.once("total")
@@ -165,9 +165,8 @@ async def _without_model(desk: Desk, record: TurnRecord, thread: Snapshot) -> Ou
         return Outcome(_own_words(phrases.external(language), "refused"))
     if question.chat.kind == "group" and question.platform_hints.get("outsiders"):
         return Outcome(_own_words(phrases.outsiders_read(language), "refused"))
-    command = commands.parse(question.text)
-    if command is not None:
-        reply = await commands.run(desk, record, command)
+    reply = await desk.manners.obey(desk, record)
+    if reply is not None:
         memory = thread.cleared() if reply.clear else None
         return Outcome(_own_words(reply.text, "answered"), memory=memory)
     if question.unsupported:
@@ -246,7 +245,7 @@ def _remarks(question: Question, toolbox: Toolbox, end: LoopEnd, model: str) -> 
     """What a person should know of how the answer was made."""
     if toolbox.unsearched:
         topics = dict.fromkeys(t.topic[question.language] for t in toolbox.unsearched.values())
-        yield replies.unsearched(question.language, tuple(topics))
+        yield phrases.unsearched(question.language, tuple(topics))
     if question.attachments:
         yield phrases.files_unread(question.language, question.attachments)
     if end.shortened:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent import phrases, replies
+from agent import phrases
+from handlers.surface import replies
 
 PAGE = Path(__file__).parents[1] / "docs" / "errors.md"
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agent.domain import Identity, Language, Platform
 from agent.errors import Misconfigured
-from agent.manual import WELCOME, Welcome
+from handlers.surface.manual import WELCOME, Welcome
 
 
 class WelcomeWords(BaseModel):

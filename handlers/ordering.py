@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 
-from agent import replies
 from agent.domain import ChatRef, Identity, Language, Platform, Question
 from agent.durable import keys, preferences
 from agent.durable.intake import take
 from agent.language import detect
 from connectors.incoming import Command, Lifecycle
 from handlers.pressing import Handled
+from handlers.surface import replies
 from handlers.wiring import Receiving
 
 _DEFAULT: dict[Platform, Language] = {"feishu": "zh", "slack": "en"}

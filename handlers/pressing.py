@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from agent import presses
 from agent.domain import ChatRef, Identity, Platform, Question
 from agent.durable import keys
 from agent.durable.intake import take
 from connectors.incoming import Action
+from handlers.surface import presses
 from handlers.wiring import Receiving
 
 

@@ -170,6 +170,7 @@ class TurnKit:
         from agent.desk import Desk
         from agent.durable import preferences
         from agent.loop import Limits
+        from handlers.surface.manners import ChatManners
         from rag.knowledge import build_tools
 
         asker = question.asker
@@ -191,6 +192,7 @@ class TurnKit:
             preferences=chosen,
             house=self._house(asker, own, place),
             queue=place.queue,
+            manners=ChatManners(),
         )
         return desk, self.versions
 

@@ -118,8 +118,8 @@ async def _answer(workplace: Workplace, record: TurnRecord, lease: Lease) -> Non
         except Exception as fault:  # noqa: BLE001  what can not even begin is told as well
             await _give_up(workplace, record, lease, fault)
             return
-        from agent.actions import ACTS, keeps_quiet, perform
         from agent.turn import lost_turn, run_turn, said, save_turn
+        from handlers.surface.actions import ACTS, keeps_quiet, perform
 
         record = await inbox.start(
             workplace.table, workplace.clock, record, lease.fence, versions, gathered

@@ -17,6 +17,7 @@ from agent.stores.memory import MemoryQueue
 from agent.stores.memory_table import MemoryTable
 from agent.turn import Desk
 from handlers.settings import Settings
+from handlers.surface.manners import ChatManners
 from handlers.wiring import Workplace
 from tests.fakes.clock import CountingIds, FakeClock
 from tests.fakes.loop import Library
@@ -133,6 +134,7 @@ class PlainPlace(Workplace):
             "policy",
             "Asia/Shanghai",
             self.limits,
+            manners=ChatManners(),
         )
         return desk, Versions(prompt="p1")
 

@@ -7,9 +7,9 @@ from typing import Any, cast
 
 import pytest
 
-from agent import replies
 from agent.durable import keys
-from agent.replies import ButtonName, Note, ReasonName
+from handlers.surface import replies
+from handlers.surface.replies import ButtonName, Note, ReasonName
 from tests.fakes.stage import Json, Reply, Stage, until, words
 from tests.scenario.conftest import Open
 

@@ -8,9 +8,10 @@ from typing import Any
 import httpx
 import pytest
 
-from agent import manual, phrases, replies
+from agent import phrases
 from agent.domain import Language
 from agent.durable import keys
+from handlers.surface import manual, replies
 from handlers.version import VERSION
 from tests.fakes import platform_samples as samples
 from tests.fakes.stage import Json, Stage, staged, until, words

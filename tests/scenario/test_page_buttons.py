@@ -10,8 +10,9 @@ from shutil import which
 import pytest
 from playwright.async_api import Locator, Page, async_playwright, expect
 
-from agent import manual, phrases, replies
+from agent import phrases
 from agent.domain import Platform
+from handlers.surface import manual, replies
 from tests.fakes.page_stage import ARGUMENTS
 from tests.fakes.stage import Stage
 from tests.scenario.conftest import Open

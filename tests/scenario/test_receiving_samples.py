@@ -10,7 +10,6 @@ from urllib.parse import urlencode
 
 import pytest
 
-from agent import replies
 from agent.domain import Question
 from agent.durable import inbox
 from agent.errors import Unavailable
@@ -30,6 +29,7 @@ from handlers import feishu, gateway, receiving, slack
 from handlers.gateway import Response
 from handlers.receiving import Edge
 from handlers.settings import Settings
+from handlers.surface import replies
 from handlers.wiring import Receiving
 from tests.fakes import platform_samples as samples
 from tests.fakes.clock import CountingIds, FakeClock

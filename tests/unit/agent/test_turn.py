@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent import phrases, replies
+from agent import phrases
 from agent.dialogue import Capability, Message, ModelReply, TextDelta
 from agent.domain import Attachment, Question
 from agent.durable import answers, keys, lock, snapshot
@@ -233,7 +233,7 @@ async def test_an_answer_says_what_could_not_be_searched(tmp_path: Path) -> None
     turn = Turn(tmp_path, LOOK, "Nobody knows.")
     turn.place.library.faults = {"rota": Unavailable("down")}
     outcome = await turn.run(asked("who is on call?"))
-    assert replies.unsearched("en", ("the library",)) in outcome.notice
+    assert phrases.unsearched("en", ("the library",)) in outcome.notice
 
 
 async def test_a_second_attempt_starts_over(tmp_path: Path) -> None:

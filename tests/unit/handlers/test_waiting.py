@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from agent import replies
 from agent.durable import inbox, lock
 from agent.durable.records import TurnRecord
+from handlers.surface import replies
 from handlers.waiting import Ended, repeats
 from handlers.worker import drain
 from tests.fakes.desk import PlainPlace, asked

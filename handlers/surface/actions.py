@@ -7,8 +7,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from agent import commands, manual, presses, replies
-from agent.commands import Command
 from agent.desk import Desk
 from agent.domain import EVERYONE, Language
 from agent.durable import answers, keys, pauses, snapshot
@@ -19,7 +17,9 @@ from agent.durable.records import TurnRecord
 from agent.durable.snapshot import Snapshot
 from agent.language import detect
 from agent.ports import Control
-from agent.replies import Note
+from handlers.surface import commands, manual, presses, replies
+from handlers.surface.commands import Command
+from handlers.surface.replies import Note
 
 SHOWN: Final = 3_500
 """Characters of the passages that the sources button shows in all."""

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from agent import presses, replies
-from agent.actions import passages
 from agent.citations import SourceCollector, readers_of
 from agent.domain import Answer, Citation, Identity, Json, Passage
 from agent.durable import answers, inbox, lock
 from agent.durable.answers import Evidence, StoredAnswer
 from agent.durable.records import TurnRecord
-from agent.presses import Press
+from handlers.surface import presses, replies
+from handlers.surface.actions import passages
+from handlers.surface.presses import Press
 from tests.fakes.desk import PlainPlace, asked
 from tests.fakes.turns import ALICE
 

@@ -6,12 +6,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from agent import manual, phrases
-from agent.desk import Desk
+from agent import phrases
+from agent.desk import Desk, Reply
 from agent.domain import Language, Question
 from agent.durable import feedback, keys, pauses, preferences
 from agent.durable.preferences import Preferences
 from agent.durable.records import TurnRecord
+from handlers.surface import manual
 
 CommandName = Literal[
     "ask", "new", "sources", "model", "lang", "status", "feedback", "help", "pause", "resume"
@@ -61,14 +62,6 @@ class Command:
 
     name: CommandName
     rest: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What a command tells the person; `clear` says that the thread is to be forgotten."""
-
-    text: str
-    clear: bool = False
 
 
 def parse(text: str) -> Command | None:

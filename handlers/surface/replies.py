@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final, Literal
 
 from agent.domain import Language
@@ -105,13 +104,6 @@ _NOTES: Final[dict[Note, _Pair]] = {
     },
     "working": {"zh": "收到，正在处理……", "en": "Got it, working on it…"},
 }
-_UNSEARCHED: Final[_Pair] = {
-    "zh": "{topics}暂时没有响应，所以没有搜索到。请过几分钟再问一次。（PL-403）",
-    "en": (
-        "Could not be searched, because it did not respond: {topics}. Please ask again in a few "
-        "minutes. (PL-403)"
-    ),
-}
 _QUEUED: Final[_Pair] = {
     "zh": "您的问题已收到，前面还有 {n} 个问题，轮到后我会回答。（PL-401）",
     "en": "Got your question. {n} before it; I answer it when it is its turn. (PL-401)",
@@ -144,15 +136,9 @@ def note(language: Language, name: Note) -> str:
     return _NOTES[name][language]
 
 
-def unsearched(language: Language, topics: Sequence[str]) -> str:
-    """Notice under an answer that had to do without some sources."""
-    joint = "、" if language == "zh" else ", "
-    return _UNSEARCHED[language].format(topics=joint.join(topics))
-
-
 def codes() -> dict[str, dict[Language, str]]:
     """The texts of this file that carry a code, by code."""
-    coded = {"PL-401": _QUEUED, "PL-402": _DOUBLED, "PL-403": _UNSEARCHED}
+    coded = {"PL-401": _QUEUED, "PL-402": _DOUBLED}
     return {code: dict(pair) for code, pair in coded.items()}
 
 

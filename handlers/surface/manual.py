@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
+from agent.desk import Welcome
 from agent.domain import Language
 
 _Pair = dict[Language, str]
@@ -157,15 +157,6 @@ _WELCOME: Final[_Pair] = {
         "Send help for the commands. 想用中文，请发送：lang zh"
     ),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Welcome:
-    """What an operator says to a new person in one language: sources, retention, questions."""
-
-    reads: str
-    kept: str
-    examples: tuple[str, ...]
 
 
 WELCOME: Final[dict[Language, Welcome]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.commands import Command, CommandName, parse, parse_slash
+from handlers.surface.commands import Command, CommandName, parse, parse_slash
 
 
 @pytest.mark.parametrize("text", ["new", " NEW\n", "/new", "新话题", "/新话题"])

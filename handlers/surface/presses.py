@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Protocol, get_args
 
-from agent import replies
 from agent.domain import Answer, ChatRef, Identity, Json, Language, Question
 from agent.durable import answers, feedback, keys, preferences
 from agent.durable.records import TurnRecord
 from agent.ports import Clock, Control, Table
-from agent.replies import ButtonName, Note, ReasonName
+from handlers.surface import replies
+from handlers.surface.replies import ButtonName, Note, ReasonName
 
 REASON: Final = "reason-"
 """Stands before the name of a reason in a control's action."""

@@ -1,0 +1,26 @@
+"""The manners of the bot: commands in messages, buttons under answers (agent/desk.py)."""
+
+from __future__ import annotations
+
+from agent.desk import Desk, Reply
+from agent.domain import Answer, Language, Question
+from agent.durable.records import TurnRecord
+from agent.ports import Control
+from handlers.surface import commands, presses
+
+
+class ChatManners:
+    """Manners of a bot in a chat; it keeps nothing."""
+
+    def question(self, question: Question) -> Question:
+        """What /ask asks."""
+        return commands.question_of(question)
+
+    async def obey(self, desk: Desk, record: TurnRecord) -> Reply | None:
+        """Run the command in the message, if it is one."""
+        command = commands.parse(record.question.text)
+        return None if command is None else await commands.run(desk, record, command)
+
+    def buttons(self, turn: str, language: Language, answer: Answer) -> tuple[Control, ...]:
+        """Sources, opinion, retry, ask a human: as far as the answer allows."""
+        return presses.buttons(turn, language, answer)
