@@ -23,6 +23,8 @@ PAGE: Final = 11_000
 SECTION: Final = 3_000
 FALLBACK: Final = 3_000
 """Characters of the text beside blocks, which only notifications show."""
+NOTHING: Final = "…"
+"""Stands for an answer without any visible word: Slack takes no message without text."""
 _SOURCES_LIMIT: Final = 2_800
 
 
@@ -55,7 +57,8 @@ class Page:
         return {"text": "\n\n".join((self.mrkdwn, *self.tail)), "blocks": []}
 
     def _short(self) -> str:
-        return split_exact(self.mrkdwn or "\n".join(self.tail), FALLBACK)[0]
+        parts = split_exact(self.mrkdwn or "\n".join(self.tail), FALLBACK)
+        return parts[0] if parts else NOTHING
 
 
 def control_blocks(controls: Sequence[Control]) -> list[dict[str, Any]]:

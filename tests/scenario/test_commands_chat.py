@@ -15,7 +15,7 @@ from handlers.surface import manual, replies
 from handlers.version import VERSION
 from tests.fakes import platform_samples as samples
 from tests.fakes.stage import Json, Stage, staged, until, words
-from tests.scenario.conftest import Open
+from tests.scenario.conftest import SLACK_LATER, Open
 
 HOTEL = "What is the hotel limit in Shanghai?"
 
@@ -64,6 +64,7 @@ async def told(bot: Stage, text: str, chat: str, login: str = "alice") -> Json:
     return found[0]
 
 
+@SLACK_LATER
 async def test_help_names_every_command(stage: Open) -> None:
     async with stage() as bot:
         shown = (await bot.ask("help")).shown
@@ -78,6 +79,7 @@ async def test_ask_as_a_message_is_the_question_behind_it(feishu: Open) -> None:
         assert reply.answer.status == "answered"
 
 
+@SLACK_LATER
 @pytest.mark.parametrize(
     ("language", "question"), [("zh", HOTEL), ("en", "去上海出差的住宿标准？")]
 )
@@ -117,6 +119,7 @@ async def test_model_lists_what_is_offered_and_refuses_the_rest(feishu: Open) ->
         assert "claude-demo-1" in (await bot.ask("status")).shown
 
 
+@SLACK_LATER
 async def test_status_says_model_documents_version_and_queue(stage: Open) -> None:
     async with stage() as bot:
         shown = (await bot.ask("status")).shown
@@ -207,6 +210,7 @@ async def test_a_menu_entry_is_told_to_the_person_alone(feishu: Open) -> None:
             await told(bot, text, await bot.direct())
 
 
+@SLACK_LATER
 async def test_a_new_person_is_welcomed_once(stage: Open) -> None:
     async with stage() as bot:
         chat = await bot.direct()
@@ -226,6 +230,7 @@ async def test_a_new_person_is_welcomed_once(stage: Open) -> None:
         assert sum(example in words(m) for m in shown) == 1
 
 
+@SLACK_LATER
 async def test_an_administrator_pauses_a_chat_and_it_says_so_once(stage: Open) -> None:
     async with stage() as bot:
         if bot.platform == "slack":

@@ -22,6 +22,8 @@ from handlers.settings import Settings
 from tests.fakes.clock import CountingIds
 from tests.fakes.simulator_process import RunningSimulator
 
+pytestmark = pytest.mark.slow
+
 CHATS: dict[Platform, str] = {"feishu": "oc_demo_p2p_alice", "slack": "D0ALICE001"}
 PEOPLE: dict[Platform, str] = {"feishu": "u-demo-alice", "slack": "xoxp-demo-alice"}
 PLATFORMS: tuple[Platform, ...] = ("feishu", "slack")

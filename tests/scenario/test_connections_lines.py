@@ -22,6 +22,8 @@ from handlers.connections.slack_socket import socket_mode
 from handlers.settings import Settings
 from tests.fakes.simulator_process import RunningSimulator
 
+pytestmark = pytest.mark.slow
+
 Json = dict[str, Any]
 SLACK_DIRECT = "D0ALICE001"
 LARK_DIRECT = "oc_demo_p2p_alice"

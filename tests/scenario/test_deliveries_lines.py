@@ -15,6 +15,8 @@ from handlers.connections.slack_socket import socket_mode
 from handlers.settings import Settings
 from tests.fakes.simulator_process import RunningSimulator
 
+pytestmark = pytest.mark.slow
+
 DIRECT = "D0ALICE001"
 CHANNEL = "C0DEMO0001"
 SLACK_WAITS = (0, 60, 300)

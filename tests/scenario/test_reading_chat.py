@@ -13,7 +13,7 @@ from agent.dialogue import Capability, ModelEvent, ModelRequest, TextDelta
 from agent.domain import Platform
 from tests.fakes.scripted_model import reply
 from tests.fakes.stage import Stage, Theatre, shifted, staged, until
-from tests.scenario.conftest import Open
+from tests.scenario.conftest import SLACK_LATER, Open
 
 
 @dataclass(slots=True)
@@ -94,6 +94,7 @@ async def _waiting(bot: Stage, model: Listener) -> None:
     await until(asked, "the first turn to run")
 
 
+@SLACK_LATER
 async def test_an_edit_before_the_turn_is_what_gets_answered(
     stage: Open, platform: Platform
 ) -> None:
@@ -109,6 +110,7 @@ async def test_an_edit_before_the_turn_is_what_gets_answered(
         assert model.heard[-1].endswith("new words")
 
 
+@SLACK_LATER
 async def test_a_question_taken_back_before_its_turn_is_never_answered(
     stage: Open, platform: Platform
 ) -> None:

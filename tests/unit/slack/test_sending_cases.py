@@ -8,7 +8,7 @@ from email.utils import format_datetime
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agent.ports import Frame
@@ -37,6 +37,7 @@ def texts(blocks: list[dict[str, Any]]) -> list[str]:
 
 @settings(deadline=None, max_examples=40)
 @given(ANSWERS)
+@example(" ")
 def test_c_sl_09_no_answer_passes_a_limit_of_slack(text: str) -> None:
     """C-SL-09: sections of 3,000, 50 blocks, 13,200 characters of blocks, whatever the answer."""
     for page in answer_pages(Frame("t", "en", text, done=True)):
