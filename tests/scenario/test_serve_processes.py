@@ -68,13 +68,14 @@ async def test_serve_without_secrets_refuses_everything(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [("serve", "--port"), ("demo", "--port"), ("demo", "--bot-port")]
+    "arguments", ["serve --port BUSY", "demo --port BUSY", "demo --port FREE --bot-port BUSY"]
 )
-def test_a_busy_port_is_one_clear_sentence(tmp_path: Path, arguments: tuple[str, str]) -> None:
+def test_a_busy_port_is_one_clear_sentence(tmp_path: Path, arguments: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as busy:
         port = str(busy.getsockname()[1])
+        words = arguments.replace("BUSY", port).replace("FREE", str(free_port())).split()
         env = environment(Settings(home=str(tmp_path / "home")))
-        with plumbline(*arguments, port, env=env, folder=tmp_path) as bot:
+        with plumbline(*words, env=env, folder=tmp_path) as bot:
             assert bot.process.wait(30) == 1
             [line] = bot.said().strip().splitlines()
             assert port in line
