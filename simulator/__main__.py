@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import socket
 import sys
+from contextlib import suppress
 from importlib.util import find_spec
 
 import uvicorn
@@ -45,7 +46,8 @@ def main() -> int:
     with gate:
         sys.stdout.write(f"simulator listening on {origin}\n")
         sys.stdout.flush()
-        asyncio.run(make_server(origin, given.bot).serve(sockets=[gate]))
+        with suppress(KeyboardInterrupt):  # how uvicorn passes Ctrl-C on after it has ended
+            asyncio.run(make_server(origin, given.bot).serve(sockets=[gate]))
     return 0
 
 

@@ -77,6 +77,7 @@ async def simulator_process(bot: str, port: int = 0) -> AsyncGenerator[str]:
         "--bot",
         bot,
         stdout=asyncio.subprocess.PIPE,
+        start_new_session=True,  # Ctrl-C is for us; we end it when we are done
         cwd=COMPANY.parents[1],
     )
     try:

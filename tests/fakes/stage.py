@@ -195,7 +195,7 @@ class Stage:
         """Bring an event about a message of a direct chat ourselves; returns the HTTP status."""
         now = int(self.place.clock.now())
         if self.platform == "feishu":
-            payload = _feishu_event(said, event, now, kind, content)
+            payload = _feishu_event(said, event, await self._said_at(said), kind, content)
             request = samples.feishu(payload, self.settings, now)
         else:
             payload = _slack_event(said, event, content.get("text", ""))
@@ -207,6 +207,12 @@ class Stage:
                 headers=request["headers"],
             )
         return answer.status_code
+
+    async def _said_at(self, said: Said) -> int:
+        """When a message was said, in milliseconds: the same in each delivery of it."""
+        where = {"platform": self.platform, "chat": said.chat, "as": said.login}
+        shown = await self.get("messages", **where)
+        return next(round(float(m["at"]) * 1000) for m in shown if m["id"] == said.message)
 
     async def turn(self, turn: str) -> Json:
         """The turn's stored record."""
@@ -250,13 +256,13 @@ class Reply:
         return "\n".join(words(m) for m in self.messages)
 
 
-def _feishu_event(said: Said, event: str, now: int, kind: str, content: Json) -> Json:
+def _feishu_event(said: Said, event: str, at: int, kind: str, content: Json) -> Json:
     return {
         "schema": "2.0",
         "header": {
             "event_id": event,
             "token": "demo-verification-token",
-            "create_time": str(now * 1000),
+            "create_time": str(at),
             "event_type": "im.message.receive_v1",
             "tenant_key": "tenant_demo",
             "app_id": "cli_demo0000000001",
@@ -265,7 +271,7 @@ def _feishu_event(said: Said, event: str, now: int, kind: str, content: Json) ->
             "sender": {"sender_id": {"open_id": f"ou_demo_{said.login}"}, "sender_type": "user"},
             "message": {
                 "message_id": said.message,
-                "create_time": str(now * 1000),
+                "create_time": str(at),
                 "chat_id": said.chat,
                 "chat_type": "p2p",
                 "message_type": kind,
