@@ -1,7 +1,10 @@
 # Every target prepares the environment by itself when it is missing.
 PYTHON ?= python3
 BIN := .venv/bin
-AS ?= alice
+# make itself sets AS to the assembler
+ifeq ($(origin AS),default)
+AS := alice
+endif
 PLATFORM ?= feishu
 SOURCES := handlers agent connectors rag simulator evaluation tests
 
@@ -47,7 +50,7 @@ demo: .venv/.local ## simulator and bot on 127.0.0.1 with a chat page
 	@$(BIN)/plumbline demo
 
 ask: .venv/.local ## one question in the terminal: make ask Q="..." AS=alice PLATFORM=feishu
-	@$(BIN)/plumbline ask "$(Q)" --as $(AS) --platform $(PLATFORM)
+	@$(BIN)/plumbline ask "$$Q" --as $(AS) --platform $(PLATFORM)
 
 test: .venv/.dev ## the whole test suite, slow parts included
 	@$(BIN)/python -m pytest -m "not live"
@@ -75,7 +78,7 @@ size: ## the core stays small (AL12): agent/ without models/ and stores/ under 5
 cov: .venv/.dev ## coverage of the fast tests, by branch
 	@$(BIN)/python -m pytest -m "not live and not slow and not browser" --cov --cov-report=term:skip-covered
 
-bench: .venv/.dev ## overhead beside five agent frameworks; writes docs/performance.md
+bench: .venv/.dev ## overhead beside five agent frameworks (shared harness needed); writes docs/performance.md
 	@$(BIN)/python -m evaluation.bench.run
 
 lock: ## compile the pins anew (needs uv)

@@ -171,7 +171,7 @@ async def _without_model(desk: Desk, record: TurnRecord, thread: Snapshot) -> Ou
         return Outcome(_own_words(reply.text, "answered"), memory=memory)
     if question.unsupported:
         return Outcome(_own_words(phrases.unsupported(language, question.unsupported), "refused"))
-    if not question.text.strip() and not has_words(question.material):
+    if not any(map(str.isalnum, question.text)) and not has_words(question.material):
         kind = "image" if question.attachments else ""
         text = phrases.unsupported(language, kind) if kind else phrases.empty_question(language)
         return Outcome(_own_words(text, "refused"))

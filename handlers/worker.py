@@ -167,7 +167,8 @@ async def _give_up(
     record = await inbox.start(workplace.table, workplace.clock, record, lease.fence)
     if not isinstance(fault, ForPerson) and record.attempt < MOST_ATTEMPTS:
         raise fault
-    log.error("turn %s can not begin", record.turn, exc_info=fault)
+    ours = isinstance(fault, ForPerson)
+    log.error("turn %s can not begin: %s", record.turn, fault, exc_info=None if ours else fault)
     question = record.question
     outcome = told(question, fault)
     try:

@@ -75,6 +75,13 @@ async def _serve(settings: Settings, host: str, port: int, lines: Lines) -> None
         _until_stopped() as stopped,
     ):
         typer.echo(f"Plumbline listens on {running.url}{lines}. Stop with Ctrl-C.")
+        if not (settings.feishu_encrypt_key or settings.slack_signing_secret):
+            typer.secho(
+                "No platform is set up, so every request is refused: set the secrets of README, "
+                '"Settings", and try plumbline doctor.',
+                fg="yellow",
+                err=True,
+            )
         await stopped.wait()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
@@ -40,6 +41,10 @@ WORDS: Final[Mapping[str, CommandName]] = {
     "resume": "resume",
     "恢复": "resume",
 }
+_BARE: Final = re.compile(
+    r"(?:lang|语言) (?:zh|en|auto|中文|英文|自动)|(?:sources|来源) (?:on|off) [a-z]+", re.IGNORECASE
+)
+"""What is a command without its slash as well: words that nobody asks a question with."""
 _SLASHED: Final = frozenset(("pause", "resume"))
 """Commands of administrators, whose bare word may well be a question."""
 _LANGUAGES: Final[Mapping[str, Literal["zh", "en", ""]]] = {
@@ -75,7 +80,11 @@ def parse(text: str) -> Command | None:
         name = WORDS.get(word[1:])
         return Command(name, rest.strip()) if name else None
     name = WORDS.get(word)
-    return Command(name) if name and name not in _SLASHED and not rest.strip() else None
+    if name is None or name in _SLASHED:
+        return None
+    if _BARE.fullmatch(text.strip()):
+        return Command(name, rest.strip())
+    return None if rest.strip() else Command(name)
 
 
 def parse_slash(text: str) -> Command:

@@ -72,8 +72,11 @@ _WAITING: Final[_Pair] = {
     "en": "Questions waiting here: {n}.",
 }
 _MODELS: Final[_Pair] = {
-    "zh": "现在使用：{model}。\n可选：{names}。\n发送 model 加名字来选择。",
-    "en": "In use: {model}.\nTo choose from: {names}.\nSend model and a name to choose.",
+    "zh": "现在使用：{model}。\n可选：{names}。\n发送 /model 加名字来选择（Slack：/plumb model）。",
+    "en": (
+        "In use: {model}.\nTo choose from: {names}.\n"
+        "Send /model and a name to choose (Slack: /plumb model)."
+    ),
 }
 _MODEL_SET: Final[_Pair] = {
     "zh": "好的，从现在起由 {model} 回答您的问题。",
@@ -95,8 +98,8 @@ _ON: Final[dict[bool, _Pair]] = {True: {"zh": "开", "en": "on"}, False: {"zh": 
 _KINDS: Final[dict[str, _Pair]] = {"kb": {"zh": "知识库", "en": "the knowledge base"}}
 _LINES: Final[dict[Line, _Pair]] = {
     "ask_what": {
-        "zh": "请把问题写在命令后面，例如：ask 出差住宿标准是多少？",
-        "en": "Write your question behind the command: ask What is the hotel limit?",
+        "zh": "请把问题写在命令后面，例如：/ask 出差住宿标准是多少？",
+        "en": "Write your question behind the command: /ask What is the hotel limit?",
     },
     "new_in_channel": {
         "zh": "群里每个问题都是新的开始，没有要忘掉的内容。在话题里请 @我 发送 new。",
@@ -107,8 +110,8 @@ _LINES: Final[dict[Line, _Pair]] = {
         "en": 'Please send the word "new" and I forget the conversation so far.',
     },
     "feedback_what": {
-        "zh": "请把意见写在命令后面，例如：feedback 来源很有用",
-        "en": "Write what you think behind the command: feedback The sources are useful",
+        "zh": "请把意见写在命令后面，例如：/feedback 来源很有用",
+        "en": "Write what you think behind the command: /feedback The sources are useful",
     },
     "feedback_kept": {"zh": "谢谢，您的意见已记下。", "en": "Thank you, your words are noted."},
     "model_only": {"zh": "只有一个模型可用。", "en": "There is one model only."},
@@ -125,12 +128,12 @@ _LINES: Final[dict[Line, _Pair]] = {
         "en": "Only administrators can do this. Please ask one of them.",
     },
     "paused_here": {
-        "zh": "好的，我在这里不再回答。发送 resume 恢复。",
-        "en": "Done: I keep quiet in this chat. The command resume lets me answer again.",
+        "zh": "好的，我在这里不再回答。发送 /resume 恢复。",
+        "en": "Done: I keep quiet in this chat. The command /resume lets me answer again.",
     },
     "paused_all": {
-        "zh": "好的，我在所有地方都不再回答。发送 resume all 恢复。",
-        "en": "Done: I keep quiet everywhere. The command resume all lets me answer again.",
+        "zh": "好的，我在所有地方都不再回答。发送 /resume all 恢复。",
+        "en": "Done: I keep quiet everywhere. The command /resume all lets me answer again.",
     },
     "resumed": {"zh": "好的，我重新开始回答。", "en": "Done: I answer again."},
     "quiet": {

@@ -163,6 +163,7 @@ UNREADABLE = [
     (asked("", unsupported="sticker"), "refused", phrases.unsupported("en", "sticker")),
     (asked("", unsupported="who_knows"), "refused", phrases.unsupported("en", "who_knows")),
     (asked(" \n"), "refused", phrases.empty_question("en")),
+    (asked("😀😀🎉 ?!"), "refused", phrases.empty_question("en")),
     (
         asked("", attachments=(Attachment("image", "k"),)),
         "refused",

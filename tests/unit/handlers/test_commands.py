@@ -22,6 +22,8 @@ def test_words_that_clear(text: str) -> None:
         "/etc/hosts",
         "/",
         "model X300 weight?",
+        "sources of funding",
+        "lang lebe der Roboter",
         "resume",
         "恢复",
     ],
@@ -37,6 +39,8 @@ def test_a_word_that_is_no_command_is_a_question(text: str) -> None:
         ("/ask  What is it? ", "ask", "What is it?"),
         ("/反馈 很好", "feedback", "很好"),
         ("帮助", "help", ""),
+        ("lang en", "lang", "en"),
+        ("Sources off kb", "sources", "off kb"),
     ],
 )
 def test_a_command_and_its_words(text: str, name: CommandName, rest: str) -> None:
