@@ -11,7 +11,7 @@ import base64
 import logging
 import socket
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import cast
 
@@ -25,6 +25,7 @@ from starlette.routing import Route
 from agent.errors import Misconfigured, PlumblineError
 from agent.ports import Ring
 from handlers import feishu, slack, wiring
+from handlers.gateway import MAX_BODY
 from handlers.settings import Settings
 from handlers.wiring import Workplace
 from handlers.worker import drain
@@ -33,6 +34,8 @@ log = logging.getLogger(__name__)
 
 MOST_AT_ONCE = 8
 """Sessions that are answered at the same time."""
+BODY_LIMIT = 10.0
+"""Seconds that a request's body may take."""
 LISTEN_PAUSE = 0.05
 """Seconds between two looks at an empty queue."""
 
@@ -130,7 +133,7 @@ def application(settings: Settings) -> Starlette:
 
 async def _event(request: Request) -> dict[str, object]:
     """The request as an API Gateway event of payload format 2.0."""
-    body = await request.body()
+    body = await _body(request)
     return {
         "version": "2.0",
         "rawPath": request.url.path,
@@ -139,6 +142,20 @@ async def _event(request: Request) -> dict[str, object]:
         "body": base64.b64encode(body).decode(),
         "isBase64Encoded": True,
     }
+
+
+async def _body(request: Request) -> bytes:
+    """The body; of one that is too large or too slow only a part, which proves nothing."""
+    parts: list[bytes] = []
+    size = 0
+    with suppress(TimeoutError):
+        async with asyncio.timeout(BODY_LIMIT):
+            async for part in request.stream():
+                parts.append(part)
+                size += len(part)
+                if size > MAX_BODY:
+                    break
+    return b"".join(parts)
 
 
 async def _work(workplace: Workplace) -> None:

@@ -271,12 +271,15 @@ def _turn_kit(settings: Settings, table: Table, clock: Clock) -> TurnKit:
     from rag.knowledge import open_knowledge
 
     model, close = open_model(settings, clock)
+    opened = open_knowledge(Path(settings.home), settings.embedder, table, settings.org, clock)
+    # Weights are loaded here, since a search that has to load them runs past its own limit.
+    opened.embedder.embed_queries(("ready",))
     return TurnKit(
         settings,
         load_configuration(settings.config),
         model,
         close,
-        open_knowledge(Path(settings.home), settings.embedder, table, settings.org, clock),
+        opened,
         policy(),
         Versions(
             prompt=prompt_version(),

@@ -23,7 +23,6 @@ from agent.errors import (
     ForPerson,
     Misconfigured,
     PlumblineError,
-    Retryable,
     Unavailable,
 )
 from agent.stopwatch import Stopwatch
@@ -57,7 +56,7 @@ async def _work_through(records: list[Mapping[str, str]]) -> list[str]:
     for record in records:
         try:
             await drain(workplace, record["body"])
-        except (PlumblineError, OSError):
+        except Exception:  # one session's fault is not the batch's; its ring comes again
             log.exception("session %s is left for the next ring", record["body"])
             failed.append(record["messageId"])
     return failed
@@ -131,8 +130,8 @@ async def _answer(workplace: Workplace, record: TurnRecord, lease: Lease) -> Non
                 outcome = said(quiet, None)
             else:
                 outcome = await run_turn(desk, record, watch)
-        except (ForPerson, Retryable) as error:
-            if isinstance(error, Retryable) and record.attempt < MOST_ATTEMPTS:
+        except Exception as error:  # no turn may block its session for ever, whatever is wrong
+            if not isinstance(error, ForPerson) and record.attempt < MOST_ATTEMPTS:
                 raise
             log.exception("turn %s can not be delivered", record.turn)
             outcome = lost_turn()

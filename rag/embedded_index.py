@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from agent.errors import Unavailable
+from agent.stores.private_file import private_file
 from rag.documents import (
     Chunk,
     Document,
@@ -242,7 +243,7 @@ class EmbeddedIndex:
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            private_file(self._path)
             db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
             try:
                 _prepare(db)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from agent.errors import Misconfigured, Unavailable
+from agent.stores.private_file import private_file
 
 _T = TypeVar("_T")
 _BUSY_SECONDS = 10
@@ -74,7 +75,7 @@ class SqliteFile:
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            private_file(self._path)
             connection = sqlite3.connect(self._path, timeout=0, isolation_level=None)
             try:
                 self._prepare(connection)
