@@ -36,7 +36,7 @@ class PlainChat:
     shown: list[Frame] = field(default_factory=list[Frame])
     done: list[Frame] = field(default_factory=list[Frame])
     said: list[str] = field(default_factory=list[str])
-    faults: list[PlumblineError] = field(default_factory=list[PlumblineError])
+    faults: list[Exception] = field(default_factory=list[Exception])
     deaf: PlumblineError | None = None
 
     async def react(self, chat: ChatRef, sign: Sign) -> None:

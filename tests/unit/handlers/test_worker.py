@@ -163,6 +163,20 @@ async def test_a_delivery_that_fails_is_tried_again_and_at_last_given_up(tmp_pat
     assert (record.attempt, record.state) == (MOST_ATTEMPTS, "FAILED")
 
 
+async def test_a_fault_of_ours_does_not_block_the_session_for_ever(tmp_path: Path) -> None:
+    place = PlainPlace(tmp_path)
+    accepted = await place.accept(asked("one", 1))
+    await place.accept(asked("two", 2))
+    for _ in range(1, MOST_ATTEMPTS):
+        place.talk.faults = [ValueError("a slip")]
+        with pytest.raises(ValueError, match="a slip"):
+            await drain(place, accepted.session)
+    place.talk.faults = [ValueError("a slip")]
+    assert await drain(place, accepted.session) is True
+    assert (await turn(place, accepted)).state == "FAILED"
+    assert len(place.talk.done) == 1, "the next question is answered"
+
+
 @pytest.mark.parametrize("fault", [PlatformRefused("not in chat", "230002")])
 async def test_a_refused_delivery_is_not_tried_again(tmp_path: Path, fault: PlumblineError) -> None:
     place = PlainPlace(tmp_path)
