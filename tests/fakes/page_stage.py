@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -48,6 +49,14 @@ class QuietBot(ThreadingHTTPServer):
     @property
     def address(self) -> str:
         return f"http://127.0.0.1:{self.server_port}"
+
+    def heard(self, path: str) -> bool:
+        """Whether something came to this path, now or within ten seconds."""
+        for _ in range(200):
+            if path in self.paths:
+                return True
+            time.sleep(0.05)
+        return False
 
 
 class _Deliveries(BaseHTTPRequestHandler):

@@ -123,7 +123,7 @@ def test_slack_feedback_is_pressed_and_delivered(stage: Stage) -> None:
         page.get_by_role("button", name="Good").click()
 
     assert answered.value.ok
-    assert "/slack/interactivity" in stage.bot.paths
+    assert stage.bot.heard("/slack/interactivity")
 
 
 def test_hostile_text_stays_text_in_a_card(stage: Stage) -> None:

@@ -61,6 +61,7 @@ def test_a_message_sent_with_enter_appears_once_and_reaches_the_bot(
     expect(mine).to_contain_text("second line")
     expect(field).to_have_value("")
     expect(page.locator(".example")).to_have_count(0)
+    assert stage.bot.heard(f"/{platform}/events")
     assert stage.bot.paths == [f"/{platform}/events"]
 
 
@@ -88,7 +89,7 @@ def test_typing_an_at_sign_offers_the_bot_and_mentions_it(stage: Stage, platform
     last = page.locator(".message").last
     expect(last.locator(".mention")).to_have_text("@Plumbline")
     expect(last).to_contain_text("VPN error 809")
-    assert f"/{platform}/events" in stage.bot.paths
+    assert stage.bot.heard(f"/{platform}/events")
 
 
 def test_a_picture_waits_as_a_chip_and_is_shown_when_sent(stage: Stage) -> None:
