@@ -368,3 +368,28 @@ class Gatherer(Protocol):
         raised.
         """
         ...
+
+
+# --- people and rooms ------------------------------------------------------------------------
+
+
+class Directory(Protocol):
+    """Who people are to the organisation: configuration and platform together, cached."""
+
+    async def labels(self, person: Identity) -> frozenset[str]:
+        """The reader labels of a person: own, groups, everyone unless guest or external.
+
+        A platform that gives no answer leaves out the labels that only it could give.
+        """
+        ...
+
+
+class Rooms(Protocol):
+    """Who can read along in a chat."""
+
+    async def members(self, chat: ChatRef, asker: Identity) -> tuple[Identity, ...] | None:
+        """The people of a chat, bots left out; None when they are too many or not known.
+
+        Guests and people of another company come with `external` set.
+        """
+        ...
