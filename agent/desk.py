@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from agent.domain import EVERYONE, Answer, Language, Question
@@ -11,6 +11,7 @@ from agent.durable.preferences import Preferences
 from agent.durable.records import TurnRecord
 from agent.loop import Limits
 from agent.ports import Chat, Cipher, Clock, Control, Model, Queue, Table, Tool
+from agent.values import value
 
 
 async def _no_documents() -> int:
@@ -24,7 +25,7 @@ async def _opens(name: str) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Welcome:
     """What an operator says to a new person in one language: sources, retention, questions."""
 
@@ -33,7 +34,7 @@ class Welcome:
     examples: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class House:
     """What the operator offers and decided for everybody.
 
@@ -54,7 +55,7 @@ class House:
     welcome: Mapping[Language, Welcome] = field(default_factory=dict[Language, Welcome])
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Reply:
     """What a command tells the person; `clear` says that the thread is to be forgotten."""
 
@@ -95,7 +96,7 @@ class Plain:
         return ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Desk:
     """What a turn works with. The asker is already bound into the tools.
 
@@ -113,7 +114,7 @@ class Desk:
     time_zone: str
     limits: Limits = field(default_factory=Limits)
     labels: frozenset[str] = frozenset((EVERYONE,))
-    preferences: Preferences = Preferences()  # noqa: RUF009  a frozen value
+    preferences: Preferences = Preferences()
     house: House = House()
     manners: Manners = field(default_factory=Plain)
     queue: Queue | None = None

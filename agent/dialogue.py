@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from agent.domain import Json
+from agent.values import value
 
 StopReason = Literal["end", "tools", "length", "refusal", "cut"]
 """Why a reply ended. `length`: the output limit. `cut`: the stream broke off without saying why."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Text:
     """Plain words."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Picture:
     """A picture that a person sent. Histories keep `blob`, its key in the blob store.
 
@@ -32,14 +33,14 @@ class Picture:
     data: bytes | None = field(default=None, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Thinking:
     """A vendor's reasoning block as raw JSON text: sent back byte for byte, never shown."""
 
     raw: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ToolCall:
     """A call the model asks for. `arguments` is parsed JSON; None when it could not be parsed."""
 
@@ -48,7 +49,7 @@ class ToolCall:
     arguments: Mapping[str, Json] | None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ToolReply:
     """The result of one call; every call gets exactly one."""
 
@@ -60,7 +61,7 @@ class ToolReply:
 Block = Text | Picture | Thinking | ToolCall | ToolReply
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Message:
     """One message of the conversation. Blocks keep the order the vendor gave them in."""
 
@@ -78,7 +79,7 @@ class Message:
         return tuple(b for b in self.blocks if isinstance(b, ToolCall))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ToolSpec:
     """What a model is told of a tool. `schema` is the JSON schema of its arguments."""
 
@@ -87,7 +88,7 @@ class ToolSpec:
     schema: Mapping[str, Json]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ModelRequest:
     """One question to a model. `system` and `tools` are the stable prefix of a session.
 
@@ -102,7 +103,7 @@ class ModelRequest:
     answer_now: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Usage:
     """Tokens of one call; `cached` is the part of the input that was read from the cache."""
 
@@ -111,14 +112,14 @@ class Usage:
     cached: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TextDelta:
     """The next words of the reply."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ModelReply:
     """The whole reply: the last event of every stream."""
 
@@ -131,7 +132,7 @@ class ModelReply:
 ModelEvent = TextDelta | ModelReply
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Capability:
     """What a model can do. `window` is its input limit in tokens."""
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from agent.values import value
+
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 Platform = Literal["feishu", "slack"]
@@ -46,7 +48,7 @@ class Identity:
         return frozenset(own if self.external else own | {EVERYONE})
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ChatRef:
     """Where a message stands.
 
@@ -75,7 +77,7 @@ class ChatRef:
         return self.thread or ("" if self.kind == "direct" else self.message)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Mention:
     """A person named in a question: the platform's user id and the shown name."""
 
@@ -83,7 +85,7 @@ class Mention:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Attachment:
     """A picture or file that came with a question, by reference.
 
@@ -104,7 +106,7 @@ MaterialKind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Material:
     """A piece of what came with a question and is not the asker's own words.
 
@@ -121,7 +123,7 @@ class Material:
     depth: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Question:
     """One message of a person to the bot, as it was read from the verified event.
 
@@ -149,7 +151,7 @@ class Question:
     material: tuple[Material, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Passage:
     """A piece of evidence and who may read it.
 
@@ -172,7 +174,7 @@ class Passage:
     private: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Source:
     """A thing that may be cited: one entry of a turn's source table."""
 
@@ -186,7 +188,7 @@ class Source:
     private: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Citation:
     """A source with the number it has in one answer; numbers start at 1 in order of appearance."""
 
@@ -194,7 +196,7 @@ class Citation:
     source: Source
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Answer:
     """What a turn ended with. `text` is the model's markdown with resolved markers only."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from agent import compaction, phrases
@@ -22,6 +21,7 @@ from agent.errors import ContextTooLong, ModelRefused, RateLimited, Retryable
 from agent.ports import Clock, Model, Tool
 from agent.stopwatch import Stopwatch
 from agent.toolbox import CallRecorder, Toolbox
+from agent.values import value
 
 MODEL_TRIES = 3
 """How often one step asks the model when its connection fails or its stream breaks off."""
@@ -63,7 +63,7 @@ class Recorder(CallRecorder, Protocol):
 End = Literal["answered", "too_long", "broken_off", "step_limit", "empty"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Limits:
     """How far one turn may go: model steps, and output tokens a step."""
 
@@ -71,7 +71,7 @@ class Limits:
     tokens: int = 4096
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class LoopEnd:
     """What the loop came to.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from agent.dialogue import Capability, ModelEvent, ModelRequest, ToolSpec
 from agent.domain import ChatRef, Identity, Json, Language, Passage, Question, Source
+from agent.values import value
 
 # --- time and chance -------------------------------------------------------------------------
 
@@ -36,7 +36,7 @@ Item = dict[str, Value]
 """An item with its `pk` and `sk`."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Key:
     """The two-part primary key."""
 
@@ -44,21 +44,21 @@ class Key:
     sk: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Absent:
     """Holds when the item (name "") or the named attribute does not exist."""
 
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Exists:
     """Holds when the item (name "") or the named attribute exists."""
 
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Compare:
     """Holds when the attribute exists and compares so; a missing attribute never matches."""
 
@@ -67,7 +67,7 @@ class Compare:
     value: str | int | float | bool
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class AnyOf:
     """Holds when one of its parts does."""
 
@@ -78,7 +78,7 @@ Condition = Absent | Exists | Compare | AnyOf
 """One test on the stored item. A sequence of conditions holds when each part does."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Change:
     """What an update does: attributes to set, numbers to add, attributes to remove."""
 
@@ -87,7 +87,7 @@ class Change:
     remove: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Put:
     """Part of a transaction: write the whole item."""
 
@@ -95,7 +95,7 @@ class Put:
     when: Sequence[Condition] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Update:
     """Part of a transaction: change an item, creating it when absent and allowed."""
 
@@ -104,7 +104,7 @@ class Update:
     when: Sequence[Condition] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Delete:
     """Part of a transaction: remove an item; removing what is absent succeeds."""
 
@@ -112,7 +112,7 @@ class Delete:
     when: Sequence[Condition] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Check:
     """Part of a transaction: a condition on an item that is not written."""
 
@@ -123,7 +123,7 @@ class Check:
 Write = Put | Update | Delete | Check
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Page:
     """A part of a query's answer; `after` is where the next part starts, None at the end."""
 
@@ -187,7 +187,7 @@ class Blobs(Protocol):
     async def presign(self, key: str, seconds: int) -> str: ...
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Ring:
     """One call of the doorbell: a session that has work, and the receipt to acknowledge it."""
 
@@ -241,7 +241,7 @@ class Model(Protocol):
 Effect = Literal["read", "private-read", "write"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ToolResult:
     """What a tool found. Passages are shown to the model by the core; `note` stands before them."""
 
@@ -278,7 +278,7 @@ class Tool(Protocol):
 Sign = Literal["seen", "failed"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Control:
     """A button: what it asks for, the turn it is about, and its words in the reader's language."""
 
@@ -287,7 +287,7 @@ class Control:
     label: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Frame:
     """What a person should see now: always the whole, never a difference.
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self
 
@@ -18,6 +17,7 @@ from agent import phrases
 from agent.domain import Language, Source
 from agent.errors import PlumblineError, RateLimited, Retryable
 from agent.ports import AnswerMessage, Clock, Control, Frame
+from agent.values import value
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ QUIET: Final = 10.0
 """After this many seconds without a show the progress line is repeated."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Patience:
     """How long the last frame is tried for, and the first pause between tries; in seconds."""
 

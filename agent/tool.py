@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from inspect import Parameter, getdoc, signature
 from types import CodeType
 from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints
@@ -14,6 +13,7 @@ from agent.dialogue import ToolSpec
 from agent.domain import Json, Language
 from agent.errors import BadArguments
 from agent.ports import Effect, ToolResult
+from agent.values import value
 
 ToolFunction = Callable[..., Awaitable["ToolResult | str"]]
 
@@ -21,7 +21,7 @@ _LEAST_TEXT = 12
 """A parameter's text shorter than this says nothing on type, format and unit."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class FunctionTool:
     """A Tool made of an async function. Arguments that do not fit raise BadArguments."""
 

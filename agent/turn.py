@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Protocol
 
 from agent import phrases, session
@@ -26,6 +26,7 @@ from agent.ports import Cipher, Clock, Table
 from agent.stopwatch import Stopwatch
 from agent.stream import AnswerStream
 from agent.toolbox import Toolbox
+from agent.values import value
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +55,7 @@ class Drawers(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Outcome:
     """An answer as it goes out, and what the thread remembers of it.
 
@@ -64,7 +65,7 @@ class Outcome:
 
     answer: Answer
     sources: Mapping[str, Source] = field(default_factory=dict[str, Source])
-    evidence: Evidence = Evidence()  # noqa: RUF009  a frozen value
+    evidence: Evidence = Evidence()
     notice: str = ""
     memory: Snapshot | None = None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NotRequired, TypedDict, cast
 
 from agent.domain import (
@@ -17,9 +16,10 @@ from agent.domain import (
 from agent.durable import keys
 from agent.durable.records import TurnRecord, check_format, new_item, packed, text_of, unpacked
 from agent.ports import Cipher, Clock, Put, Table
+from agent.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class StoredAnswer:
     """An answer and the labels of those who may read all of it.
 
@@ -33,7 +33,7 @@ class StoredAnswer:
     searched: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Evidence:
     """What an answer rests on, as StoredAnswer keeps it."""
 
@@ -47,7 +47,7 @@ async def seal(
     record: TurnRecord,
     answer: Answer,
     readers: frozenset[str],
-    evidence: Evidence = Evidence(),  # a frozen value
+    evidence: Evidence = Evidence(),  # noqa: B008  a frozen value
 ) -> Put:
     """The write that stores the answer, for the transaction at the end of the turn."""
     item = new_item(keys.answer(record.turn), "answer", record.org, clock.now(), record.owner)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from agent.domain import Question
 from agent.durable import keys
@@ -34,6 +34,7 @@ from agent.ports import (
     Value,
     Write,
 )
+from agent.values import value
 
 UNRUNG_AFTER = 60.0
 """Seconds after which the sweeper rings for a turn whose ring was not noted."""
@@ -41,7 +42,7 @@ UNRUNG_AFTER = 60.0
 _STILL_OPEN = AnyOf(tuple(Compare("state", "=", state) for state in OPEN_STATES))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Accepted:
     """A message in the inbox; `fresh` is False when it was there before."""
 

@@ -6,7 +6,6 @@ import hashlib
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, TypedDict, cast
 
 from agent.dialogue import (
@@ -35,6 +34,7 @@ from agent.durable.records import (
 )
 from agent.errors import ConditionFailed, PlumblineError
 from agent.ports import Absent, AnyOf, Clock, Compare, Item, Key, Table, Value
+from agent.values import value
 
 _COMPRESS_FROM = 32 * 1024
 _canonical = json.JSONEncoder(sort_keys=True).encode
@@ -46,7 +46,7 @@ class JournalMismatch(PlumblineError):
     code = "PL-010"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ModelStep:
     """What the model said in one step; `prompt_hash` is for people, no replay compares it."""
 
@@ -55,7 +55,7 @@ class ModelStep:
     prompt_hash: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ToolStep:
     """What call number `call` (from 1) of a step came to."""
 
@@ -66,7 +66,7 @@ class ToolStep:
     reply: ToolReply
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class History:
     """All that the journal holds: the steps in order, and the text the asker saw last."""
 

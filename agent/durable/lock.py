@@ -7,12 +7,11 @@ held lock: nobody else takes it before the lease runs out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from agent.durable import keys
 from agent.durable.records import check_format, expiry, new_item, number_of, text_of, time_of
 from agent.errors import ConditionFailed, Unavailable
 from agent.ports import Absent, Change, Clock, Compare, Ids, Item, Table, Update
+from agent.values import value
 
 LEASE = 30.0
 """Seconds a lease lasts from the moment its request was sent."""
@@ -22,7 +21,7 @@ RENEW_AT = 0.4
 """The part of a lease after which its holder renews it."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Lease:
     """A lock that is held.
 

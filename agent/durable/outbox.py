@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from agent.durable import keys
 from agent.durable.records import TurnRecord, check_format, new_item, packed, unpacked
 from agent.errors import ConditionFailed
 from agent.ports import Absent, Change, Clock, Compare, Item, Table
+from agent.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Entry:
     """One message of ours. `handle` is what a successor needs to go on editing it.
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, cast
 
 from agent.domain import Language, Question
 from agent.durable import keys
 from agent.durable.records import check_format, new_item, text_of
 from agent.ports import Clock, Table
+from agent.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Preferences:
     """A person's choices. Empty: the question's own language, the operator's model.
 

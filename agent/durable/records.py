@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NotRequired, TypedDict, cast
 
@@ -23,6 +22,7 @@ from agent.domain import (
 from agent.durable import keys
 from agent.errors import Misconfigured
 from agent.ports import Item, Key, Value
+from agent.values import value
 
 FORMAT = 1
 """The format version `v` of what is written; readers take this one and the one before."""
@@ -239,7 +239,7 @@ def question_from_json(plain: Json) -> Question:
 # --- turn ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Versions:
     """What a turn ran with, "" before it ran."""
 
@@ -250,7 +250,7 @@ class Versions:
     embedder: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TurnRecord:
     """A turn as it is stored, which is also its inbox record.
 

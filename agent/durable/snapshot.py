@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 from agent.domain import Json
 from agent.durable import keys
 from agent.durable.records import check_format, new_item, number_of, packed, unpacked
 from agent.ports import Absent, Compare, Condition, Put, Table
+from agent.values import value
 
 KEPT_EXCHANGES = 20
 _SHORT_BITS = 12
@@ -18,7 +19,7 @@ MAX_BYTES = 300 * 1024
 """The compressed text stays below DynamoDB's 400 KB for an item, with room for the rest."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Exchange:
     """One question and its answer, as both stood in the chat.
 
@@ -32,7 +33,7 @@ class Exchange:
     at: float
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Snapshot:
     """A session's memory, oldest exchange first. `version` is what was read, 0 for none yet."""
 
