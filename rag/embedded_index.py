@@ -31,13 +31,11 @@ from rag.index_queries import (
     allowed_values,
     narrowing_clause,
     placeholders,
-    term_weights,
-    words_leg,
-    words_of,
 )
 from rag.ports import EVERYTHING, Channels, Filters, Hit
 from rag.text import passage_terms, query_terms
 from rag.vector_table import VectorTable, build_table
+from rag.word_table import Scores, WordTable, load_words, open_places
 
 _VERSION = 1
 _MOST_TERMS = 64
@@ -59,9 +57,9 @@ CREATE TABLE chunks (
 );
 CREATE VIRTUAL TABLE words USING fts5 (terms, content='',
     tokenize="ascii tokenchars '-._/'");
-CREATE VIRTUAL TABLE word_counts USING fts5vocab (words, row);
 """
-_NARROWING = ("audience", "space", "kind", "language", "status")
+_AUDIENCE = "audience"
+_NARROWING = (_AUDIENCE, "space", "kind", "language", "status")
 
 
 class EmbeddedIndex:
@@ -75,7 +73,7 @@ class EmbeddedIndex:
         self._path = path
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
-        self._table: VectorTable | None = None
+        self._tables: tuple[VectorTable, WordTable] | None = None
 
     async def upsert(
         self, document: Document, chunks: Sequence[Chunk], vectors: Vectors, embedder: str
@@ -116,7 +114,7 @@ class EmbeddedIndex:
             if self._connection is not None:
                 self._connection.close()
             self._connection = None
-            self._table = None
+            self._tables = None
 
     # --- writing ---------------------------------------------------------------------------------
 
@@ -161,31 +159,30 @@ class EmbeddedIndex:
             if vector is not None:
                 _check_embedder(db, embedder)
             allowed = allowed_values(db, readers, filters)
-            weights, ceiling = term_weights(db, terms)
-            words = words_leg(db, terms, allowed, limit)
-            table = self._vectors(db)
+            table, word_table = self._loaded(db)
+            readable = table.mask({_AUDIENCE: allowed[_AUDIENCE]})
+            told = word_table.score(db, terms, readable)
+            positions = np.flatnonzero(readable & table.mask(allowed))
+            words = _best(table.rows[positions], told.scores[positions], limit)
             dense: list[int] = []
             similarity: dict[int, float] = {}
             means: dict[str, float] = {}
-            if vector is not None and len(table.rows):
-                positions = table.positions(allowed)
+            if vector is not None and len(positions):
                 with _one_blas_thread().limit(limits=1, user_api="blas"):  # pyright: ignore[reportUnknownMemberType]  untyped
                     cosines = table.similarities(vector, positions)
                 means = table.mean_by("language", positions, cosines)
                 dense = _best(table.rows[positions], cosines, limit)
                 similarity = _picked(table.rows[positions], cosines, {*dense, *words})
-            others = [row for row in dense if row not in words]
-            scores = {**words, **words_of(db, terms, others)}
+            scores = _picked(table.rows, told.scores, {*dense, *words})
             found = _fetch(db, {*dense, *words})
         hits = {
-            row: Hit(chunk, similarity.get(row, 0.0), scores.get(row, 0.0))
-            for row, chunk in found.items()
+            row: Hit(chunk, similarity.get(row, 0.0), scores[row]) for row, chunk in found.items()
         }
         return Channels(
             tuple(hits[row] for row in words),
             tuple(hits[row] for row in dense),
-            weights,
-            ceiling,
+            told.weights,
+            told.ceiling,
             means,
         )
 
@@ -205,18 +202,17 @@ class EmbeddedIndex:
             query = "SELECT source, fingerprint FROM documents WHERE space = ?"
             return dict(db.execute(query, (space,)).fetchall())
 
-    def _vectors(self, db: sqlite3.Connection) -> VectorTable:
-        """The vectors of the state that this transaction sees."""
+    def _loaded(self, db: sqlite3.Connection) -> tuple[VectorTable, WordTable]:
+        """Vectors and words of the state that this transaction sees."""
         generation = int(_meta(db, "generation") or 0)
-        if self._table is None or self._table.generation != generation:
+        if self._tables is None or self._tables[0].generation != generation:
             rows = db.execute(
                 f"SELECT id, vector, {', '.join(_NARROWING)} FROM chunks ORDER BY id"  # noqa: S608  constants only
             ).fetchall()
             columns = {name: [r[2 + i] for r in rows] for i, name in enumerate(_NARROWING)}
-            self._table = build_table(
-                generation, [r[0] for r in rows], [r[1] for r in rows], columns
-            )
-        return self._table
+            table = build_table(generation, [r[0] for r in rows], [r[1] for r in rows], columns)
+            self._tables = table, load_words(db, table.rows)
+        return self._tables
 
     # --- the file --------------------------------------------------------------------------------
 
@@ -267,6 +263,7 @@ def _prepare(db: sqlite3.Connection) -> None:
             db.execute(statement)
         db.execute(f"PRAGMA user_version = {_VERSION}")
     db.execute("COMMIT")
+    open_places(db)
 
 
 @cache
@@ -373,14 +370,17 @@ def _fetch(db: sqlite3.Connection, rows: set[int]) -> dict[int, IndexedChunk]:
     return {r[0]: IndexedChunk(records[r[5]], Chunk(r[1], r[2], r[3], r[4])) for r in found}
 
 
-# --- the vector leg ---------------------------------------------------------------------------
+# --- the two legs -----------------------------------------------------------------------------
 
 
-def _best(rows: NDArray[np.int64], cosines: Vectors, limit: int) -> list[int]:
-    order = np.lexsort((rows, -cosines))[:limit]
-    return [int(rows[i]) for i in order if cosines[i] > 0]
+def _best(rows: NDArray[np.int64], scores: Vectors | Scores, limit: int) -> list[int]:
+    """The rows with the highest scores above 0, best first."""
+    order = np.lexsort((rows, -scores))[:limit]
+    return [int(rows[i]) for i in order if scores[i] > 0]
 
 
-def _picked(rows: NDArray[np.int64], cosines: Vectors, wanted: set[int]) -> dict[int, float]:
+def _picked(
+    rows: NDArray[np.int64], scores: Vectors | Scores, wanted: set[int]
+) -> dict[int, float]:
     places = np.searchsorted(rows, np.fromiter(sorted(wanted), np.int64, len(wanted)))
-    return {int(rows[i]): float(cosines[i]) for i in places}
+    return {int(rows[i]): float(scores[i]) for i in places}

@@ -27,20 +27,23 @@ class VectorTable:
     vectors: Vectors
     columns: Mapping[str, tuple[NDArray[np.int32], tuple[str, ...]]]
 
-    def positions(self, allowed: Codes) -> NDArray[np.int64]:
-        """The positions of the rows whose every narrowing column holds an allowed value."""
+    def mask(self, allowed: Codes) -> NDArray[np.bool_]:
+        """For each row whether its every narrowing column holds an allowed value."""
         mask = np.ones(len(self.rows), dtype=np.bool_)
         for name, values in allowed.items():
             codes, known = self.columns[name]
             passing = np.fromiter((value in values for value in known), np.bool_, len(known))
             mask &= passing[codes]
-        return np.flatnonzero(mask)
+        return mask
 
     def similarities(self, vector: Vectors, positions: NDArray[np.int64]) -> Vectors:
-        """The cosines of these rows with a unit vector."""
-        if 2 * len(positions) < len(self.rows):
-            return self.vectors[positions] @ vector
-        return (self.vectors @ vector)[positions]
+        """The cosines of these rows with a unit vector.
+
+        Only these rows are multiplied: the last digit of a product depends on which rows stand
+        beside it, and no digit may depend on what is hidden.
+        """
+        own = self.vectors if len(positions) == len(self.rows) else self.vectors[positions]
+        return own @ vector
 
     def mean_by(
         self, column: str, positions: NDArray[np.int64], values: Vectors
