@@ -7,7 +7,8 @@ from inspect import Parameter, getdoc, signature
 from types import CodeType
 from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+import msgspec
+from msgspec.structs import asdict
 
 from agent.dialogue import ToolSpec
 from agent.domain import Json, Language
@@ -30,7 +31,7 @@ class FunctionTool:
     effect: Effect
     timeout: float
     topic: Mapping[Language, str]
-    arguments: type[BaseModel]
+    arguments: type[msgspec.Struct]
     function: ToolFunction
 
     async def call(self, arguments: Mapping[str, Json]) -> ToolResult:
@@ -39,11 +40,12 @@ class FunctionTool:
         return ToolResult(note=result) if isinstance(result, str) else result
 
     def _checked(self, arguments: Mapping[str, Json]) -> dict[str, object]:
-        """The function's own arguments; the checked model is let go before the function runs."""
+        """The function's own arguments, a number in quotation marks read as the number."""
         try:
-            return vars(self.arguments.model_validate(arguments))
-        except ValidationError as error:
-            raise BadArguments(_reasons(error)) from error
+            return asdict(msgspec.convert(arguments, self.arguments, strict=False))
+        except msgspec.ValidationError as error:
+            takes = ", ".join(self.arguments.__struct_fields__)
+            raise BadArguments(f"The arguments do not fit: {error}. It takes: {takes}.") from error
 
 
 def tool(
@@ -56,8 +58,9 @@ def tool(
     """Turn an async function into a Tool.
 
     The docstring is what the model reads. Each parameter is `Annotated[type, "text"]`, and the text
-    gives type, format and unit. Raises TypeError at decoration when one is missing, so a tool with
-    a mute parameter can not be built.
+    gives type, format and unit; `msgspec.Meta(ge=1)` and the like behind it narrow the values.
+    Raises TypeError at decoration when a text is missing, so a tool with a mute parameter can not
+    be built.
     """
 
     def decorate(function: ToolFunction) -> FunctionTool:
@@ -68,7 +71,7 @@ def tool(
 
 
 _described_by_code: dict[
-    tuple[int, str, str | None], tuple[CodeType, ToolSpec, type[BaseModel]]
+    tuple[int, str, str | None], tuple[CodeType, ToolSpec, type[msgspec.Struct]]
 ] = {}
 """Tools are built anew for each asker from the same code; their schema is worked out once.
 
@@ -77,7 +80,7 @@ reads; the entry keeps the code alive.
 """
 
 
-def _described(function: ToolFunction) -> tuple[ToolSpec, type[BaseModel]]:
+def _described(function: ToolFunction) -> tuple[ToolSpec, type[msgspec.Struct]]:
     code = cast(CodeType, getattr(function, "__code__"))  # noqa: B009  typed access to a function's code
     key = (id(code), function.__name__, function.__doc__)
     known = _described_by_code.get(key)
@@ -86,33 +89,32 @@ def _described(function: ToolFunction) -> tuple[ToolSpec, type[BaseModel]]:
     return known[1:]
 
 
-def _describe(function: ToolFunction) -> tuple[ToolSpec, type[BaseModel]]:
+def _describe(function: ToolFunction) -> tuple[ToolSpec, type[msgspec.Struct]]:
     name = getattr(function, "__name__", "tool")
     description = getdoc(function)
     if not description:
         raise TypeError(f"tool {name} has no docstring for the model to read")
     hints = get_type_hints(function, include_extras=True)
-    fields: dict[str, Any] = {
-        parameter.name: _field(name, parameter, hints[parameter.name])
-        for parameter in signature(function).parameters.values()
-    }
-    arguments = create_model(name, __config__=ConfigDict(extra="forbid"), **fields)
-    schema = _without_titles(cast(dict[str, Json], arguments.model_json_schema()))
+    fields = [_field(name, p, hints[p.name]) for p in signature(function).parameters.values()]
+    arguments = msgspec.defstruct(name, fields, forbid_unknown_fields=True, kw_only=True)
+    _, parts = msgspec.json.schema_components([arguments])
+    schema = _without_titles(cast(Json, parts[name]))
     return ToolSpec(name, description, cast(Mapping[str, Json], schema)), arguments
 
 
-def _field(tool_name: str, parameter: Parameter, hint: object) -> tuple[object, object]:
+def _field(tool_name: str, parameter: Parameter, hint: object) -> tuple[str, Any, Any]:
     texts = [m for m in get_args(hint)[1:] if isinstance(m, str)]
     if get_origin(hint) is not Annotated or not texts or len(texts[0]) < _LEAST_TEXT:
         raise TypeError(
             f"parameter {parameter.name} of tool {tool_name} needs a text on type, format and unit"
         )
-    default = ... if parameter.default is Parameter.empty else parameter.default
-    return hint, Field(default, description=texts[0])
+    default = msgspec.NODEFAULT if parameter.default is Parameter.empty else parameter.default
+    described = Annotated[hint, msgspec.Meta(description=texts[0])]
+    return parameter.name, described, default
 
 
 def _without_titles(node: Json) -> Json:
-    """Pydantic's titles repeat the names and cost tokens in every request."""
+    """Titles repeat the names and cost tokens in every request."""
     if isinstance(node, dict):
         return {
             k: _without_titles(v) for k, v in node.items() if k != "title" or not isinstance(v, str)
@@ -120,11 +122,3 @@ def _without_titles(node: Json) -> Json:
     if isinstance(node, list):
         return [_without_titles(v) for v in node]
     return node
-
-
-def _reasons(error: ValidationError) -> str:
-    lines = [
-        f"{'.'.join(str(part) for part in e['loc']) or 'arguments'}: {e['msg']}"
-        for e in error.errors(include_url=False, include_input=False)
-    ]
-    return "The arguments do not fit: " + "; ".join(lines)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import Sequence
 from typing import Protocol
@@ -11,10 +10,10 @@ from typing import Protocol
 from agent.citations import SourceCollector, present
 from agent.dialogue import ToolCall, ToolReply, ToolSpec
 from agent.errors import ForModel, Retryable, ToolTimedOut
+from agent.jsontext import canonical
 from agent.ports import Tool
 
 log = logging.getLogger(__name__)
-_canonical = json.JSONEncoder(sort_keys=True).encode
 
 SAME_CALL_LIMIT = 3
 """How often a turn may ask for the very same call before it has to answer (case C-AG-03)."""
@@ -79,7 +78,7 @@ class Toolbox:
         return (first, *(task.result() for task in tasks))
 
     async def _one(self, call: ToolCall, step: int) -> ToolReply:
-        fingerprint = f"{call.name} {_canonical(call.arguments)}"
+        fingerprint = f"{call.name} {canonical(call.arguments)}"
         reply = self._at_once(call, fingerprint)
         if reply is None:
             reply = await self._ran(call, fingerprint)

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import Annotated
 
-from pydantic import Field
+from msgspec import Meta
 
 from agent.domain import Passage
 from agent.errors import PlumblineError, ToolFailed
@@ -15,6 +15,7 @@ from agent.tool import tool
 from rag.chunking import whole_text
 from rag.documents import IndexedChunk
 from rag.ports import SearchIndex
+from rag.retrieval import may_read
 
 PAGE = 6_000
 """Characters of a page at most."""
@@ -33,7 +34,7 @@ def read_tool(index: SearchIndex, readers: frozenset[str]) -> Tool:
         page: Annotated[
             int,
             "whole number from 1, the page to read; a page has about 6,000 characters",
-            Field(ge=1),
+            Meta(ge=1),
         ] = 1,
     ) -> ToolResult:
         """Read a document of the knowledge base in full, page by page.
@@ -46,7 +47,7 @@ def read_tool(index: SearchIndex, readers: frozenset[str]) -> Tool:
             chunks = await index.read(found.group() if found else "", readers)
         except PlumblineError as error:
             raise ToolFailed(f"The document could not be read: {error}") from error
-        if not chunks:
+        if not all(may_read(chunk, readers) for chunk in chunks) or not chunks:
             raise ToolFailed(f"No such document: {source[:80]}")
         pages = split_pages(whole_text([c.chunk for c in chunks]))
         if page > len(pages):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from msgspec import Meta
 
 from agent.errors import BadArguments, ForModel, PlumblineError, ToolFailed
 from agent.ports import Tool, ToolResult
@@ -24,7 +24,7 @@ def search_tool(retriever: Retriever, readers: frozenset[str]) -> Tool:
             list[str],
             "list of 1 to 4 full sentences in any language, each saying what is looked for from "
             "another angle (the process, the rule, where to click); not lists of keywords",
-            Field(min_length=1, max_length=4),
+            Meta(min_length=1, max_length=4),
         ],
         kinds: Annotated[
             list[str],

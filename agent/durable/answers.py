@@ -14,7 +14,8 @@ from agent.domain import (
     Source,
 )
 from agent.durable import keys
-from agent.durable.records import TurnRecord, check_format, new_item, packed, text_of, unpacked
+from agent.durable.records import TurnRecord, check_format, new_item, text_of
+from agent.jsontext import packed, unpacked
 from agent.ports import Cipher, Clock, Put, Table
 from agent.values import value
 

@@ -13,11 +13,11 @@ from agent.durable.records import (
     TurnRecord,
     Versions,
     new_item,
-    packed,
     question_to_json,
     versions_to_json,
 )
 from agent.errors import ConditionFailed, Unavailable
+from agent.jsontext import packed
 from agent.ports import (
     Absent,
     AnyOf,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import zlib
 from collections.abc import Mapping
 from typing import Literal, TypedDict, cast
@@ -22,22 +21,13 @@ from agent.dialogue import (
 )
 from agent.domain import Json
 from agent.durable import keys
-from agent.durable.records import (
-    PAYLOAD_KEPT,
-    TurnRecord,
-    check_format,
-    new_item,
-    packed,
-    text_of,
-    time_of,
-    unpacked,
-)
+from agent.durable.records import PAYLOAD_KEPT, TurnRecord, check_format, new_item, text_of, time_of
 from agent.errors import ConditionFailed, PlumblineError
+from agent.jsontext import canonical, packed, unpacked
 from agent.ports import Absent, AnyOf, Clock, Compare, Item, Key, Table, Value
 from agent.values import value
 
 _COMPRESS_FROM = 32 * 1024
-_canonical = json.JSONEncoder(sort_keys=True).encode
 
 
 class JournalMismatch(PlumblineError):
@@ -76,7 +66,7 @@ class History:
 
 def argument_hash(arguments: Mapping[str, Json] | None) -> str:
     """A fingerprint of a call's arguments that does not depend on the order of their names."""
-    return hashlib.sha256(_canonical(arguments).encode()).hexdigest()[:32]
+    return hashlib.sha256(canonical(arguments).encode()).hexdigest()[:32]
 
 
 class Journal:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from agent.durable import keys
-from agent.durable.records import TurnRecord, check_format, new_item, packed, unpacked
+from agent.durable.records import TurnRecord, check_format, new_item
 from agent.errors import ConditionFailed
+from agent.jsontext import packed, unpacked
 from agent.ports import Absent, Change, Clock, Compare, Item, Table
 from agent.values import value
 

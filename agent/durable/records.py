@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
 from typing import Literal, NotRequired, TypedDict, cast
 
@@ -21,7 +20,8 @@ from agent.domain import (
 )
 from agent.durable import keys
 from agent.errors import Misconfigured
-from agent.ports import Item, Key, Value
+from agent.jsontext import packed, unpacked
+from agent.ports import Item, Key
 from agent.values import value
 
 FORMAT = 1
@@ -122,29 +122,6 @@ def check_format(item: Item, kind: Kind) -> Item:
             "finish the update on every function, or roll it back"
         )
     return item
-
-
-_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_escaped = json.JSONEncoder(separators=(",", ":")).encode
-
-
-def packed(value: Json) -> str:
-    """The value as JSON text that can be stored, whatever its words hold.
-
-    A lone surrogate, which has no UTF-8 form, stays behind its escape and comes back as it was.
-    """
-    text = _compact(value)
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            return _escaped(value)
-    return text
-
-
-def unpacked(text: Value) -> Json:
-    """What `packed` was given."""
-    return cast(Json, json.loads(str(text)))
 
 
 def text_of(item: Item, name: str) -> str:

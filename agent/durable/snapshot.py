@@ -8,7 +8,8 @@ from typing import cast
 
 from agent.domain import Json
 from agent.durable import keys
-from agent.durable.records import check_format, new_item, number_of, packed, unpacked
+from agent.durable.records import check_format, new_item, number_of
+from agent.jsontext import packed, unpacked
 from agent.ports import Absent, Compare, Condition, Put, Table
 from agent.values import value
 

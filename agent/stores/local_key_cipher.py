@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import secrets
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from agent.errors import Misconfigured
+from agent.jsontext import canonical
 
 _FORMAT = b"\x01"
 _ID_SIZE = 4
@@ -67,7 +67,7 @@ class LocalKeyCipher:
 
 
 def _canonical(context: Mapping[str, str]) -> bytes:
-    return json.dumps(dict(context), sort_keys=True, separators=(",", ":")).encode()
+    return canonical(context).encode()
 
 
 def _read_or_make(path: Path) -> tuple[bytes, AESGCM]:

@@ -21,7 +21,8 @@ from agent.durable.journal import (
     reply_from_json,
     reply_to_json,
 )
-from agent.durable.records import DAY, TurnRecord, UnknownFormat, packed, unpacked
+from agent.durable.records import DAY, TurnRecord, UnknownFormat
+from agent.jsontext import packed, unpacked
 from agent.errors import ConditionFailed
 from agent.ports import Change
 from agent.stores.memory_table import MemoryTable
