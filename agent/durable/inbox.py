@@ -193,6 +193,7 @@ async def finish(
     *,
     answer: Put | None = None,
     snapshot: Put | None = None,
+    private: Put | None = None,
 ) -> TurnRecord:
     """End the turn and give the lock back: all in one transaction, or nothing.
 
@@ -204,6 +205,7 @@ async def finish(
         state: How it ended.
         answer: What agent/durable/answers.py sealed.
         snapshot: What agent/durable/snapshot.py prepared.
+        private: What agent/durable/private_context.py sealed.
 
     Raises:
         ConditionFailed: the lease was lost, the turn has ended, or the snapshot was changed.
@@ -214,7 +216,7 @@ async def finish(
         Update(record.key, change, (_not_later_than(lease.fence), _STILL_OPEN)),
         Delete(record.marker),
         release_write(clock, lease),
-        *(put for put in (answer, snapshot) if put is not None),
+        *(put for put in (answer, snapshot, private) if put is not None),
     ]
     try:
         await table.transact(writes)

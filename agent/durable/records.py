@@ -43,6 +43,8 @@ Kind = Literal[
     "claim",
     "preferences",
     "pause",
+    "private",
+    "share",
 ]
 Class = Literal["session", "turn", "private", "audit", "kb"]
 State = Literal[
@@ -66,6 +68,8 @@ _KEPT: dict[Kind, tuple[Class, int]] = {
     "claim": ("turn", 30 * DAY),
     "preferences": ("private", 3_650 * DAY),
     "pause": ("session", 3_650 * DAY),
+    "private": ("private", 24 * HOUR),
+    "share": ("audit", 400 * DAY),
 }
 """Class and seconds to keep, from DATA_MODEL.md's last column."""
 

@@ -6,7 +6,7 @@ import zlib
 from dataclasses import replace
 from typing import cast
 
-from agent.domain import Json
+from agent.domain import EVERYONE, Json
 from agent.durable import keys
 from agent.durable.records import check_format, new_item, number_of
 from agent.jsontext import packed, unpacked
@@ -19,12 +19,15 @@ _SHORT = 1 << _SHORT_BITS
 MAX_BYTES = 300 * 1024
 """The compressed text stays below DynamoDB's 400 KB for an item, with room for the rest."""
 
+_EVERYBODY = frozenset((EVERYONE,))
+
 
 @value
 class Exchange:
     """One question and its answer, as both stood in the chat.
 
-    `message` is the question's message id, `asker` a principal, `at` seconds since the epoch.
+    `message` is the question's message id, `asker` a principal, `at` seconds since the epoch,
+    `readers` the label of the answer.
     """
 
     message: str
@@ -32,6 +35,7 @@ class Exchange:
     question: str
     answer: str
     at: float
+    readers: frozenset[str] = _EVERYBODY
 
 
 @value
@@ -88,12 +92,18 @@ def save(snapshot: Snapshot, session: str, org: str, fence: int, now: float) -> 
 
 def _packed(exchanges: tuple[Exchange, ...]) -> bytes:
     """Canonical JSON, compressed: equal memories are equal bytes."""
-    rows: list[Json] = [[e.message, e.asker, e.question, e.answer, e.at] for e in exchanges]
+    rows: list[Json] = [_row(e) for e in exchanges]
     while True:
         data = _compressed(packed(rows).encode())
         if len(data) <= MAX_BYTES:
             return data
         rows.pop(0)
+
+
+def _row(e: Exchange) -> list[Json]:
+    """An exchange as plain values; its label stands there only when it is a narrow one."""
+    row: list[Json] = [e.message, e.asker, e.question, e.answer, e.at]
+    return row if EVERYONE in e.readers else [*row, [*sorted(e.readers)]]
 
 
 def _compressed(text: bytes) -> bytes:
@@ -105,5 +115,5 @@ def _compressed(text: bytes) -> bytes:
 
 
 def _unpacked(data: bytes) -> tuple[Exchange, ...]:
-    rows = cast(list[tuple[str, str, str, str, float]], unpacked(zlib.decompress(data).decode()))
-    return tuple(Exchange(*row) for row in rows)
+    rows = cast(list[list[str]], unpacked(zlib.decompress(data).decode()))
+    return tuple(Exchange(*row[:5], *map(frozenset, row[5:])) for row in rows)  # pyright: ignore[reportArgumentType]  what _row wrote
