@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Literal, Protocol
 
 from agent.dialogue import Capability, ModelEvent, ModelRequest, ToolSpec
@@ -12,14 +12,25 @@ from agent.values import value
 # --- time and chance -------------------------------------------------------------------------
 
 
+class Timer(Protocol):
+    """A call that is still to come."""
+
+    def cancel(self) -> None: ...
+
+
 class Clock(Protocol):
-    """Time. `now` is wall time in seconds since the epoch, `monotonic` never runs backwards."""
+    """Time. `now` is wall time in seconds since the epoch, `monotonic` never runs backwards.
+
+    `later` makes a call from the event loop after so many seconds, unless it is cancelled before.
+    """
 
     def now(self) -> float: ...
 
     def monotonic(self) -> float: ...
 
     async def sleep(self, seconds: float) -> None: ...
+
+    def later(self, seconds: float, call: Callable[[], None]) -> Timer: ...
 
 
 class Ids(Protocol):
@@ -280,11 +291,15 @@ Sign = Literal["seen", "failed"]
 
 @value
 class Control:
-    """A button: what it asks for, the turn it is about, and its words in the reader's language."""
+    """A button: what it asks for, the turn it is about, and its words in the reader's language.
+
+    One with a `url` opens that page and asks us for nothing.
+    """
 
     action: str
     turn: str
     label: str
+    url: str = ""
 
 
 @value
@@ -333,6 +348,12 @@ class Chat(Protocol):
     async def react(self, chat: ChatRef, sign: Sign) -> None: ...
 
     def begin(self, chat: ChatRef, asker: Identity, turn: str) -> AnswerMessage: ...
+
+    def begin_privately(
+        self, chat: ChatRef, asker: Identity, turn: str, about: str
+    ) -> AnswerMessage:
+        """An answer to a question of a group that the asker alone sees; `about` stands above it."""
+        ...
 
     async def say(self, chat: ChatRef, text: str, key: str) -> None:
         """Post a short notice of our own as a reply; `key` makes a repeat harmless."""
@@ -392,4 +413,8 @@ class Rooms(Protocol):
 
         Guests and people of another company come with `external` set.
         """
+        ...
+
+    async def outsiders(self, chat: ChatRef, asker: Identity) -> bool:
+        """Whether guests or people of another company read along; True when nobody can tell."""
         ...
