@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from agent.domain import DocumentStatus
-from agent.durable import keys
+from agent.durable import keys, rights
 from agent.ports import Clock, Item, Key, Page, Table, Value
 from rag.documents import Document
 
@@ -24,8 +24,9 @@ _TOMBSTONE_SECONDS = 30 * 86_400
 class CatalogEntry:
     """One document of a space. `reason` says why it was refused, "" otherwise.
 
-    `hash` is the SHA-256 of the file's bytes. `updated_at` is when this entry was written, in
-    seconds since the epoch.
+    `hash` is the SHA-256 of the file's bytes. `inherited` says that the readers are the space's; in
+    entries of older versions, that they are the same as the space's. `updated_at` is when this
+    entry was written, in seconds since the epoch.
     """
 
     source: str
@@ -37,11 +38,26 @@ class CatalogEntry:
     hash: str = ""
     fingerprint: str = ""
     readers: frozenset[str] = frozenset()
+    inherited: bool = False
+    version: str = ""
     status: DocumentStatus = "current"
     group: str = ""
     obsolete_by: str = ""
     chunks: int = 0
     updated_at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """A space and who reads what does not say otherwise.
+
+    `by_hand` means that an operator set the readers, so that no folder's `_space.yaml` changes
+    them.
+    """
+
+    name: str
+    readers: frozenset[str]
+    by_hand: bool = False
 
 
 class Catalog:
@@ -66,7 +82,8 @@ class Catalog:
     async def entries(self, space: str) -> tuple[CatalogEntry, ...]:
         """Every document of a space by id, removed ones left out."""
         pk = keys.document(self._org, space, "-").pk  # the part that all share
-        found = [_entry(item) async for item in self._all(pk, "D#")]
+        opened = await self.space(space)
+        found = [_entry(item, opened) async for item in self._all(pk, "D#")]
         return tuple(entry for entry in found if entry.state != "removed")
 
     async def space_of(self, source: str, spaces: Iterable[str]) -> str:
@@ -81,10 +98,25 @@ class Catalog:
         entries = [e for space in await self.spaces() for e in await self.entries(space)]
         return sum(e.state == "indexed" and not labels.isdisjoint(e.readers) for e in entries)
 
-    async def open_space(self, name: str, readers: frozenset[str]) -> None:
-        """Note that a space exists, and who reads what does not say otherwise."""
-        item = self._item(keys.space(self._org, name), "space")
-        await self._table.put({**item, "name": name, "readers": list[Value](sorted(readers))})
+    async def set_readers(self, space: Space) -> None:
+        """Note a space and its readers, for it and for the documents that inherit them."""
+        before = await self.space(space.name)
+        item = self._item(keys.space(self._org, space.name), "space")
+        item |= {"name": space.name, "by_hand": space.by_hand}
+        await self._table.put({**item, "readers": list[Value](sorted(space.readers))})
+        for entry in await self.entries(space.name):
+            if entry.inherited and entry.readers != space.readers and entry.state == "indexed":
+                await self.put(dataclasses.replace(entry, readers=space.readers))
+        if before is None or before.readers != space.readers:
+            await rights.changed(self._table, self._org)
+
+    async def space(self, name: str) -> Space | None:
+        """A space; None when there is none of this name."""
+        item = await self._table.get(keys.space(self._org, name))
+        if item is None:
+            return None
+        readers = cast("Sequence[str]", item["readers"])
+        return Space(name, frozenset(readers), item.get("by_hand") is True)
 
     async def spaces(self) -> tuple[str, ...]:
         """The names of all spaces, in order."""
@@ -122,6 +154,8 @@ def complete(document: Document, content_hash: str, chunks: int) -> CatalogEntry
         hash=content_hash,
         fingerprint=document.fingerprint,
         readers=document.readers,
+        inherited=document.inherited,
+        version=document.version,
         status=document.status,
         group=document.group,
         obsolete_by=document.obsolete_by,
@@ -129,9 +163,10 @@ def complete(document: Document, content_hash: str, chunks: int) -> CatalogEntry
     )
 
 
-def _entry(item: Item) -> CatalogEntry:
+def _entry(item: Item, space: Space | None) -> CatalogEntry:
     names = {field.name for field in dataclasses.fields(CatalogEntry)}
     values = {name: value for name, value in item.items() if name in names}
-    readers = cast("Sequence[str]", item["readers"])
-    values["readers"] = cast(Value, frozenset(readers))
+    readers = frozenset(cast("Sequence[str]", item["readers"]))
+    values["readers"] = cast(Value, readers)
+    values.setdefault("inherited", space is not None and readers == space.readers)
     return CatalogEntry(**values)  # pyright: ignore[reportArgumentType]  written by `put` above

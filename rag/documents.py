@@ -87,8 +87,8 @@ class Document:
 
     `source` is the id that answers cite, `external` the path under the space's folder.
     `group` joins the versions of one thing, `obsolete_by` is the source id of the successor; both
-    may be "". `fingerprint` changes with anything that changes the index: bytes, metadata,
-    embedder, chunking.
+    may be "". `inherited` says that the readers are the space's. `fingerprint` changes with
+    anything that changes the index: bytes, metadata, embedder, chunking.
     """
 
     source: str
@@ -105,6 +105,7 @@ class Document:
     group: str = ""
     obsolete_by: str = ""
     readers: frozenset[str] = frozenset((EVERYONE,))
+    inherited: bool = False
     fingerprint: str = ""
 
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from agent.errors import Unavailable
@@ -34,8 +33,8 @@ from rag.index_queries import (
 )
 from rag.ports import EVERYTHING, Channels, Filters, Hit
 from rag.text import passage_terms, query_terms
-from rag.vector_table import VectorTable, build_table
-from rag.word_table import Scores, WordTable, load_words, open_places
+from rag.vector_table import VectorTable, best_rows, build_table, of_rows
+from rag.word_table import WordTable, load_words, open_places
 
 _VERSION = 1
 _MOST_TERMS = 64
@@ -85,6 +84,10 @@ class EmbeddedIndex:
         """Remove documents and all their chunks in one transaction."""
         await asyncio.to_thread(self._delete, sources)
 
+    async def set_readers(self, space: str, readers: frozenset[str]) -> frozenset[str]:
+        """Other readers for a space's own documents in one transaction, no vector touched."""
+        return await asyncio.to_thread(self._set_readers, space, readers)
+
     async def search(
         self,
         text: str,
@@ -123,14 +126,10 @@ class EmbeddedIndex:
     ) -> None:
         if vectors.shape[0] != len(chunks):
             raise ValueError("one vector a chunk")
-        audience = _audience(document.readers)
         with self._transaction(write=True) as db:
             _claim(db, embedder, vectors.shape[1] if len(chunks) else None)
             _remove(db, document.source)
-            db.executemany(
-                "INSERT OR IGNORE INTO audiences VALUES (?, ?)",
-                [(audience, label) for label in document.readers],
-            )
+            audience = _audience(db, document.readers)
             db.execute(
                 "INSERT INTO documents VALUES (?, ?, ?, ?)",
                 (document.source, document.space, document.fingerprint, _record(document)),
@@ -142,6 +141,19 @@ class EmbeddedIndex:
         with self._transaction(write=True) as db:
             for source in sources:
                 _remove(db, source)
+
+    def _set_readers(self, space: str, readers: frozenset[str]) -> frozenset[str]:
+        with self._transaction(write=True) as db:
+            query = "SELECT record FROM documents WHERE space = ?"
+            stored = [_from_record(row[0]) for row in db.execute(query, (space,)).fetchall()]
+            others = [d for d in stored if d.inherited and d.readers != readers]
+            audience = _audience(db, readers)
+            for document in others:
+                record = _record(dataclasses.replace(document, readers=readers))
+                own = (document.source,)
+                db.execute("UPDATE documents SET record = ? WHERE source = ?", (record, *own))
+                db.execute("UPDATE chunks SET audience = ? WHERE source = ?", (audience, *own))
+        return frozenset(document.source for document in others)
 
     # --- reading ---------------------------------------------------------------------------------
 
@@ -163,7 +175,7 @@ class EmbeddedIndex:
             readable = table.mask({_AUDIENCE: allowed[_AUDIENCE]})
             told = word_table.score(db, terms, readable)
             positions = np.flatnonzero(readable & table.mask(allowed))
-            words = _best(table.rows[positions], told.scores[positions], limit)
+            words = best_rows(table.rows[positions], told.scores[positions], limit)
             dense: list[int] = []
             similarity: dict[int, float] = {}
             means: dict[str, float] = {}
@@ -171,9 +183,9 @@ class EmbeddedIndex:
                 with _one_blas_thread().limit(limits=1, user_api="blas"):  # pyright: ignore[reportUnknownMemberType]  untyped
                     cosines = table.similarities(vector, positions)
                 means = table.mean_by("language", positions, cosines)
-                dense = _best(table.rows[positions], cosines, limit)
-                similarity = _picked(table.rows[positions], cosines, {*dense, *words})
-            scores = _picked(table.rows, told.scores, {*dense, *words})
+                dense = best_rows(table.rows[positions], cosines, limit)
+                similarity = of_rows(table.rows[positions], cosines, {*dense, *words})
+            scores = of_rows(table.rows, told.scores, {*dense, *words})
             found = _fetch(db, {*dense, *words})
         hits = {
             row: Hit(chunk, similarity.get(row, 0.0), scores[row]) for row, chunk in found.items()
@@ -309,8 +321,12 @@ def _claim(db: sqlite3.Connection, embedder: str, dimensions: int | None) -> Non
 # --- rows ---------------------------------------------------------------------------------------
 
 
-def _audience(readers: frozenset[str]) -> str:
-    return json.dumps(sorted(readers), ensure_ascii=False)
+def _audience(db: sqlite3.Connection, readers: frozenset[str]) -> str:
+    """The name of a set of readers, which the index knows from here on."""
+    audience = json.dumps(sorted(readers), ensure_ascii=False)
+    rows = [(audience, label) for label in readers]
+    db.executemany("INSERT OR IGNORE INTO audiences VALUES (?, ?)", rows)
+    return audience
 
 
 def _record(document: Document) -> str:
@@ -368,19 +384,3 @@ def _fetch(db: sqlite3.Connection, rows: set[int]) -> dict[int, IndexedChunk]:
         if row[5] not in records:
             records[row[5]] = _from_record(row[5])
     return {r[0]: IndexedChunk(records[r[5]], Chunk(r[1], r[2], r[3], r[4])) for r in found}
-
-
-# --- the two legs -----------------------------------------------------------------------------
-
-
-def _best(rows: NDArray[np.int64], scores: Vectors | Scores, limit: int) -> list[int]:
-    """The rows with the highest scores above 0, best first."""
-    order = np.lexsort((rows, -scores))[:limit]
-    return [int(rows[i]) for i in order if scores[i] > 0]
-
-
-def _picked(
-    rows: NDArray[np.int64], scores: Vectors | Scores, wanted: set[int]
-) -> dict[int, float]:
-    places = np.searchsorted(rows, np.fromiter(sorted(wanted), np.int64, len(wanted)))
-    return {int(rows[i]): float(scores[i]) for i in places}

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent.domain import Language
+from agent.domain import EVERYONE, Language
 from agent.errors import ForPerson
-from rag.catalog import Catalog, CatalogEntry, complete
+from rag.catalog import Catalog, CatalogEntry, Space, complete
 from rag.chunking import DEFAULT_SIZES, ChunkSize, chunk_sections
 from rag.documents import (
     Chunk,
@@ -40,7 +40,7 @@ Progress = Callable[[int, int, str], None]
 
 _SPACE_NAME = re.compile(r"\w[\w.-]{0,63}")
 
-_PIPELINE = "1"
+_PIPELINE = "2"
 """Grows with any change of reading or chunking that should index every document anew."""
 
 
@@ -50,6 +50,7 @@ class IngestReport:
 
     `refused` maps a path to its reason and next step. `kept` holds documents that are not in the
     folder but stay, because nothing in the folder was known: it is another folder, or an empty one.
+    `relabelled` got other readers with their space; what was not read anew counts as changed.
     """
 
     added: list[str] = field(default_factory=list[str])
@@ -58,6 +59,7 @@ class IngestReport:
     removed: list[str] = field(default_factory=list[str])
     kept: list[str] = field(default_factory=list[str])
     refused: dict[str, str] = field(default_factory=dict[str, str])
+    relabelled: set[str] = field(default_factory=set[str])
     chunks: int = 0
 
     @property
@@ -111,21 +113,54 @@ class Ingestion:
             IndexMismatch: the index belongs to another embedder.
         """
         check_space_name(space)
-        defaults, files, whole = await asyncio.to_thread(_survey, path, space)
-        await self._catalog.open_space(space, defaults.readers)
+        said, files, whole = await asyncio.to_thread(_survey, path, space)
+        defaults, relabelled = await self._opened(said)
         known = {entry.source: entry for entry in await self._catalog.entries(space)}
         indexed = await self._index.fingerprints(space)
         report = IngestReport()
         for done, file in enumerate(files, start=1):
             entry = known.get(file.source)
-            await self._take(file, defaults, entry, indexed.get(file.source, ""), report)
+            current = indexed.get(file.source, "")
+            if file.source in relabelled:
+                report.relabelled.add(file.external)
+            await self._take(file, defaults, entry, current, report)
             if progress is not None:
                 progress(done, len(files), file.external)
         if whole:
             here = {file.source for file in files}
             gone = [entry for source, entry in known.items() if source not in here]
             await self._sweep(gone, recognised=not here.isdisjoint(known), report=report)
+        await self._opened(said)  # an operator may have set other readers meanwhile
         return report
+
+    async def set_readers(self, space: Space) -> frozenset[str]:
+        """Let these people read a space; the ids of the documents that this changed.
+
+        The index comes first: nobody finds a document whose readers were taken away, even if this
+        breaks off before the catalog says so.
+
+        Raises:
+            BadSpaceName: the name can not be one.
+        """
+        check_space_name(space.name)
+        changed = await self._index.set_readers(space.name, space.readers)
+        await self._catalog.set_readers(space)
+        return changed
+
+    async def _opened(self, said: SpaceDefaults) -> tuple[SpaceDefaults, frozenset[str]]:
+        """The space's defaults with the readers that hold, and what got other readers by it.
+
+        What an operator set comes first, then the folder's own word, then what held so far; a new
+        space of which nobody said anything is for everyone.
+        """
+        known = await self._catalog.space(said.name)
+        readers = said.readers
+        if known is not None and (known.by_hand or not readers):
+            readers = known.readers
+        readers = readers or frozenset((EVERYONE,))
+        by_hand = known is not None and known.by_hand
+        changed = await self.set_readers(Space(said.name, readers, by_hand))
+        return dataclasses.replace(said, readers=readers), changed
 
     async def remove(self, space: str, sources: Sequence[str] = ()) -> tuple[str, ...]:
         """Remove these documents of a space, or all of it; the paths of what was removed."""
@@ -192,6 +227,8 @@ class Ingestion:
     def _report_current(entry: CatalogEntry | None, file: _File, report: IngestReport) -> None:
         if entry is not None and entry.state == "refused":
             report.refused[file.external] = entry.reason
+        elif file.external in report.relabelled:
+            report.changed.append(file.external)
         else:
             report.unchanged.append(file.external)
 
@@ -229,7 +266,7 @@ class Ingestion:
         parts = [
             content,
             beside.read_text("utf-8", "replace") if beside.is_file() else "",
-            [sorted(space.readers), space.kind],
+            space.kind,
             [self._embedder.name, _PIPELINE, str(self._sizes)],
         ]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest(), content

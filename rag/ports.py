@@ -72,6 +72,10 @@ class SearchIndex(Protocol):
         """Remove documents; unknown ids are no error. They are not found from here on."""
         ...
 
+    async def set_readers(self, space: str, readers: frozenset[str]) -> frozenset[str]:
+        """Let these people read what inherits its readers from the space; whose were changed."""
+        ...
+
     async def search(
         self,
         text: str,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -12,6 +13,8 @@ from rag.documents import Document, IndexedChunk, Vectors
 from rag.fusion import dense_weight, fuse, gate
 from rag.ports import Channels, Embedder, Filters, Hit, SearchIndex
 from rag.text import exact_tokens, language_of, passage_terms
+
+log = logging.getLogger(__name__)
 
 Key = tuple[str, int]
 """Source and position of a chunk."""
@@ -101,7 +104,7 @@ class Retriever:
             limit=self.settings.per_leg,
             embedder=self.embedder.name,
         )
-        return await asyncio.to_thread(self._score, text, channels)
+        return await asyncio.to_thread(self._score, text, permitted(channels, readers))
 
     def _score(self, text: str, channels: Channels) -> tuple[Scored, ...]:
         hits = hits_by_key(channels)
@@ -118,6 +121,23 @@ class Retriever:
         exact = bool(tokens) and not tokens.isdisjoint(passage_terms(hit.found.chunk.text))
         words = hit.words / channels.ceiling if channels.ceiling > 0 else 0.0
         return Scored(hit.found, score, score >= cut or exact, words)
+
+
+def may_read(found: IndexedChunk, readers: frozenset[str]) -> bool:
+    """Whether these labels open a chunk; one that should not have come is told to the operator."""
+    if not found.document.readers.isdisjoint(readers):
+        return True
+    log.error("the index gave %s beyond the asker's labels: dropped", found.document.source)
+    return False
+
+
+def permitted(channels: Channels, readers: frozenset[str]) -> Channels:
+    """What an index found without what its own filter let slip."""
+    words, dense = (
+        tuple(hit for hit in leg if may_read(hit.found, readers))
+        for leg in (channels.words, channels.dense)
+    )
+    return replace(channels, words=words, dense=dense)
 
 
 def hits_by_key(channels: Channels) -> dict[Key, Hit]:

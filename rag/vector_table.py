@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from rag.documents import Vectors
 
+Scores = NDArray[np.float32] | NDArray[np.float64]
 Codes = Mapping[str, frozenset[str]]
 """For each of `audience`, `space`, `kind`, `language`, `status`: the values that may be found."""
 
@@ -73,6 +74,18 @@ def build_table(
         vectors.reshape(shape),
         {name: _coded(values) for name, values in columns.items()},
     )
+
+
+def best_rows(rows: NDArray[np.int64], scores: Scores, limit: int) -> list[int]:
+    """The rows with the highest scores above 0, best first."""
+    order = np.lexsort((rows, -scores))[:limit]
+    return [int(rows[i]) for i in order if scores[i] > 0]
+
+
+def of_rows(rows: NDArray[np.int64], scores: Scores, wanted: set[int]) -> dict[int, float]:
+    """The scores of some of the rows."""
+    places = np.searchsorted(rows, np.fromiter(sorted(wanted), np.int64, len(wanted)))
+    return {int(rows[i]): float(scores[i]) for i in places}
 
 
 def _coded(values: Sequence[str]) -> tuple[NDArray[np.int32], tuple[str, ...]]:

@@ -26,7 +26,6 @@ _UNSEEN = 0.5
 _KEPT_TERMS = 4096
 
 Mask = NDArray[np.bool_]
-Scores = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ class WordScores:
     `weights` is how much each term tells, `ceiling` the score that no passage can pass.
     """
 
-    scores: Scores
+    scores: NDArray[np.float64]
     weights: Mapping[str, float]
     ceiling: float
 

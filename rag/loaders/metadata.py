@@ -28,10 +28,13 @@ _LANGUAGES: Mapping[str, Language] = {"zh": "zh", "en": "en"}
 
 @dataclass(frozen=True, slots=True)
 class SpaceDefaults:
-    """What a space gives the documents that do not say it themselves."""
+    """What a space gives the documents that do not say it themselves.
+
+    Empty `readers` mean that nothing was said of them yet; nobody reads a document of such a space.
+    """
 
     name: str
-    readers: frozenset[str] = frozenset((EVERYONE,))
+    readers: frozenset[str] = frozenset()
     kind: str = ""
 
 
@@ -54,15 +57,14 @@ def parse_properties(text: str) -> dict[str, object]:
 
 
 def space_defaults(folder: Path, name: str) -> SpaceDefaults:
-    """The space's defaults from its `_space.yaml`; readers are everyone when it names none.
+    """What the folder's `_space.yaml` says; the readers are empty when it names none.
 
     Raises:
         DocumentRefused: the file is no YAML mapping or its readers are no labels.
     """
     path = folder / SPACE_FILE
     values = parse_properties(path.read_text("utf-8")) if path.is_file() else {}
-    readers = _readers(values.get("readers"))
-    return SpaceDefaults(name, readers or frozenset((EVERYONE,)), _word(values, "kind"))
+    return SpaceDefaults(name, reader_labels(values.get("readers")), _word(values, "kind"))
 
 
 def sidecar(path: Path) -> dict[str, object]:
@@ -87,6 +89,7 @@ def describe(
     values = {**reading.properties, **beside}
     successor = _word(values, "obsolete_by")
     status = _one_of(values, "status", _STATUSES) or ("obsolete" if successor else "current")
+    own = reader_labels(values.get("readers"))
     title = _word(values, "title") or reading.title or PurePosixPath(external).stem
     return Document(
         source=source_id(space.name, external),
@@ -102,7 +105,8 @@ def describe(
         owner=_word(values, "owner"),
         group=_word(values, "group"),
         obsolete_by=source_id(space.name, _beside(external, successor)) if successor else "",
-        readers=_readers(values.get("readers")) or space.readers,
+        readers=own or space.readers,
+        inherited=not own,
     )
 
 
@@ -128,8 +132,12 @@ def _one_of(values: Mapping[str, object], name: str, known: Mapping[str, _T]) ->
     return known.get(word)
 
 
-def _readers(value: object) -> frozenset[str]:
-    """Reader labels; the empty set when none are named."""
+def reader_labels(value: object) -> frozenset[str]:
+    """Reader labels as somebody wrote them; the empty set when none are named.
+
+    Raises:
+        DocumentRefused: one of them is no label.
+    """
     if value is None:
         return frozenset()
     labels = cast("Sequence[object]", [value] if isinstance(value, str) else value)
