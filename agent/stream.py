@@ -16,7 +16,7 @@ from typing import Final, Self
 from agent import phrases
 from agent.domain import Language, Source
 from agent.errors import PlumblineError, RateLimited, Retryable
-from agent.ports import AnswerMessage, Clock, Control, Frame
+from agent.ports import AnswerMessage, Clock, Control, Frame, Timer
 from agent.values import value
 
 log = logging.getLogger(__name__)
@@ -80,15 +80,12 @@ class AnswerStream:
         self._slow_down = 1
         self._begun = self._last_call = clock.monotonic()
         self._not_before = self._begun
-        self._group = asyncio.TaskGroup()
-        self._tasks: tuple[asyncio.Task[None], ...] = ()
+        self._writer: asyncio.Task[None] | None = None
+        self._alarm: Timer | None = None
 
     async def __aenter__(self) -> Self:
-        await self._group.__aenter__()
-        self._tasks = (
-            self._group.create_task(self._write()),
-            self._group.create_task(self._keep_alive()),
-        )
+        self._writer = asyncio.create_task(self._write())
+        self._alarm = self._clock.later(QUIET, self._show_life)
         return self
 
     async def __aexit__(
@@ -97,15 +94,13 @@ class AnswerStream:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for task in self._tasks:
-            task.cancel()
-        # The body's own error goes on as it is; only a cancellation is the group's business.
-        if isinstance(error, asyncio.CancelledError):
-            await self._group.__aexit__(kind, error, trace)
-        else:
-            await self._group.__aexit__(None, None, None)
         # An ended task remembers this stream in its traceback: let go, both are freed at once.
-        self._tasks = ()
+        writer, self._writer = self._writer, None
+        if self._alarm is not None:
+            self._alarm.cancel()
+        if writer is not None:
+            writer.cancel()
+            await asyncio.wait((writer,))
 
     @property
     def text(self) -> str:
@@ -175,12 +170,12 @@ class AnswerStream:
     async def _stop_writer(self) -> None:
         """Let a show in flight end; a writer that only waits is stopped at once."""
         self._closing = True
-        writer, keeper = self._tasks
-        keeper.cancel()
+        if self._writer is None:
+            return
         if self._showing:
-            await asyncio.wait((writer,))
+            await asyncio.wait((self._writer,))
         else:
-            writer.cancel()
+            self._writer.cancel()
 
     async def _deliver(self, frame: Frame) -> None:
         deadline = self._clock.monotonic() + self._patience.limit
@@ -220,14 +215,13 @@ class AnswerStream:
             self._changed.clear()
             await self._show()
 
-    async def _keep_alive(self) -> None:
+    def _show_life(self) -> None:
         """Ask for a frame when nothing was shown for a while, so that the person sees life."""
-        while True:
-            await self._clock.sleep(self._last_call + QUIET - self._clock.monotonic())
-            if self._clock.monotonic() - self._last_call >= QUIET:
-                self._changed.set()
-                # The writer may have to wait for its slot; asking again meanwhile is useless.
-                await self._clock.sleep(FLOOR)
+        wait = self._last_call + QUIET - self._clock.monotonic()
+        if wait <= 0:
+            self._changed.set()
+            wait = QUIET
+        self._alarm = self._clock.later(wait, self._show_life)
 
     async def _show(self) -> None:
         now = self._clock.monotonic()
@@ -245,6 +239,8 @@ class AnswerStream:
             self._changed.set()
         except PlumblineError as error:
             log.info("frame skipped: %s", error.code)
+        except Exception:  # a slip in a frame between must not cost the answer; the last one raises
+            log.exception("frame skipped")
         finally:
             self._showing = False
             self._last_call = self._clock.monotonic()

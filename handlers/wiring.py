@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.domain import EVERYONE
+from agent.durable.keeper import LeaseKeeper
 from agent.errors import Misconfigured
 from agent.ports import Chat, Cipher, Clock, Gatherer, Ids, Queue, Table
 from agent.stores.local_key_cipher import LocalKeyCipher
@@ -87,6 +88,7 @@ class Workplace:
         self.clock: Clock = stores.clock
         self.ids: Ids = RandomIds()
         self.cipher: Cipher = LocalKeyCipher(state_folder(settings) / "key")
+        self.keeper = LeaseKeeper(self.table, self.clock, self.ids)
         self.name = self.ids.new()
         self.org = settings.org
 

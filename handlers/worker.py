@@ -8,30 +8,24 @@ question that rang is marked as seen all the same.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Mapping
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from agent.durable import inbox, lock
-from agent.durable.lock import LEASE, RENEW_AT, Lease
+from agent.durable.lock import Lease
 from agent.durable.records import TurnRecord
 from agent.errors import (
-    ConditionFailed,
     ForPerson,
     Misconfigured,
     PlumblineError,
-    Unavailable,
 )
 from agent.stopwatch import Stopwatch
 from handlers import loop, waiting, wiring
 from handlers.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
     from agent.domain import Question
     from handlers.wiring import Workplace
 
@@ -104,7 +98,7 @@ async def drain(workplace: Workplace, session: str) -> bool:
 
 async def _answer(workplace: Workplace, record: TurnRecord, lease: Lease) -> None:
     watch = Stopwatch(workplace.clock)
-    async with _kept(workplace, lease):
+    async with workplace.keeper.keeping(lease):
         await _notice(workplace, record)
         watch.once("reaction")
         try:
@@ -187,44 +181,3 @@ async def _notice(workplace: Workplace, record: TurnRecord) -> None:
         await workplace.chat(question.asker.platform).react(question.chat, "seen")
     except PlumblineError as error:
         log.warning("turn %s has no reaction: %s", record.turn, error.code)
-
-
-@asynccontextmanager
-async def _kept(workplace: Workplace, lease: Lease) -> AsyncGenerator[None]:
-    """Renew the lease in time while the body runs; a lost lease stops the body.
-
-    Raises ConditionFailed in place of the body's result when the lease was lost.
-    """
-    body = asyncio.current_task()
-    keeper = asyncio.create_task(_renew(workplace, lease))
-
-    def stop(task: asyncio.Task[None]) -> None:
-        if not task.cancelled() and body is not None:
-            body.cancel()
-
-    keeper.add_done_callback(stop)
-    try:
-        yield
-    except asyncio.CancelledError:
-        if keeper.cancelled() or not keeper.done() or body is None:
-            raise
-        body.uncancel()
-        raise ConditionFailed("the session was taken over") from keeper.exception()
-    finally:
-        keeper.cancel()
-        await asyncio.wait((keeper,))
-
-
-async def _renew(workplace: Workplace, lease: Lease) -> None:
-    """Renew for ever; the second failure in a row ends it with what the table said."""
-    failed = 0
-    while True:
-        await workplace.clock.sleep(LEASE * RENEW_AT if not failed else 1.0)
-        try:
-            lease = await lock.renew(workplace.table, workplace.clock, workplace.ids, lease)
-        except Unavailable:
-            failed += 1
-            if failed > 1:
-                raise
-        else:
-            failed = 0

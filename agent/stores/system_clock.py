@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
+from collections.abc import Callable
 
 
 class SystemClock:
@@ -23,6 +24,10 @@ class SystemClock:
     async def sleep(self, seconds: float) -> None:
         """Wait; a value of 0 or less only gives way to other tasks."""
         await asyncio.sleep(max(seconds, 0.0))
+
+    def later(self, seconds: float, call: Callable[[], None]) -> asyncio.TimerHandle:
+        """Make a call from the running event loop after so many seconds."""
+        return asyncio.get_running_loop().call_later(seconds, call)
 
 
 class RandomIds:

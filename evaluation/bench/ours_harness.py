@@ -28,6 +28,7 @@ from agent.dialogue import (
 )
 from agent.domain import ChatRef, Identity, Language, Passage, Question
 from agent.durable import inbox
+from agent.durable.keeper import LeaseKeeper
 from agent.durable.records import TurnRecord, Versions
 from agent.loop import Limits
 from agent.ports import Control, Frame, Sign, ToolResult
@@ -173,6 +174,7 @@ class Place:
         self.table = MemoryTable()
         self.clock = SystemClock()
         self.ids = RandomIds()
+        self.keeper = LeaseKeeper(self.table, self.clock, self.ids)
         self.silent = Silent()
         self._cipher = LocalKeyCipher(Path(mkdtemp(prefix="plumbline-bench-")) / "key")
         self._model = model

@@ -23,6 +23,7 @@ from agent.models.claude.client import AnthropicModel
 from agent.models.offline.model import OfflineModel
 from agent.models.openai_compatible.client import OpenAICompatibleModel
 from agent.ports import Model
+from tests.fakes.clock import NoTimers
 from tests.fakes.scripted_model import ScriptedModel, call, reply
 from tests.fakes.sse_server import Played, model_stream, sse_case, sse_server
 
@@ -38,7 +39,7 @@ PASSAGE = (
 QUESTION = Message("user", (Text("What is the hotel limit in Shanghai?"),))
 
 
-class NoWait:
+class NoWait(NoTimers):
     """A clock on which every pause is over at once."""
 
     def now(self) -> float:

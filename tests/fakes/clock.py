@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+from collections.abc import Callable
 
 
 class FakeClock:
     """Time that stands still until it is moved.
 
     With `auto` (the default) `sleep` moves the time itself and gives way once; without it, `sleep`
-    waits until `advance` has moved the time far enough.
+    waits until `advance` has moved the time far enough. Calls for `later` are made either way when
+    the time has come.
     """
 
     def __init__(self, start: float = 1_764_547_200.0, *, auto: bool = True) -> None:
         self._start = start
         self._elapsed = 0.0
         self._auto = auto
-        self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
+        self._timers: list[tuple[float, int, FakeTimer]] = []
         self._count = 0
 
     def now(self) -> float:
@@ -27,12 +29,12 @@ class FakeClock:
         return 1_000.0 + self._elapsed
 
     def advance(self, seconds: float) -> None:
-        """Move the time on and wake every sleeper whose time has come."""
+        """Move the time on and make every call whose time has come."""
         self._elapsed += seconds
-        while self._sleepers and self._sleepers[0][0] <= self._elapsed:
-            _, _, future = heapq.heappop(self._sleepers)
-            if not future.done():
-                future.set_result(None)
+        while self._timers and self._timers[0][0] <= self._elapsed:
+            timer = heapq.heappop(self._timers)[2]
+            if timer.call is not None:
+                timer.call()
 
     def step_wall(self, seconds: float) -> None:
         """Set the wall clock forward or back; monotonic time does not notice."""
@@ -44,9 +46,31 @@ class FakeClock:
             await asyncio.sleep(0)
             return
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._count += 1
-        heapq.heappush(self._sleepers, (self._elapsed + seconds, self._count, future))
+        self.later(seconds, lambda: None if future.done() else future.set_result(None))
         await future
+
+    def later(self, seconds: float, call: Callable[[], None]) -> FakeTimer:
+        self._count += 1
+        timer = FakeTimer(call)
+        heapq.heappush(self._timers, (self._elapsed + max(seconds, 0.0), self._count, timer))
+        return timer
+
+
+class FakeTimer:
+    """A call that a FakeClock still has to make; None once it was cancelled."""
+
+    def __init__(self, call: Callable[[], None]) -> None:
+        self.call: Callable[[], None] | None = call
+
+    def cancel(self) -> None:
+        self.call = None
+
+
+class NoTimers:
+    """The part of a clock that nobody uses in this test."""
+
+    def later(self, seconds: float, call: Callable[[], None]) -> FakeTimer:
+        raise AssertionError(f"{call} was to be called after {seconds} s")
 
 
 class CountingIds:

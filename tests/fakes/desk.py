@@ -8,6 +8,7 @@ from pathlib import Path
 
 from agent.domain import ChatRef, Identity, Platform, Question
 from agent.durable import inbox
+from agent.durable.keeper import LeaseKeeper
 from agent.durable.records import TurnRecord, Versions
 from agent.errors import PlumblineError
 from agent.loop import Limits
@@ -112,6 +113,7 @@ class PlainPlace(Workplace):
         self.table = self.hooked
         self.clock = self.hands
         self.ids = CountingIds()
+        self.keeper = LeaseKeeper(self.table, self.clock, self.ids)
         self.queue = MemoryQueue(self.clock, self.ids)
         self.cipher = LocalKeyCipher(folder / "key")
 

@@ -27,7 +27,7 @@ from agent.durable.snapshot import Snapshot
 from agent.durable.snapshot import load as load_snapshot
 from agent.models.offline.model import OfflineModel
 from agent.policy import policy
-from agent.ports import Clock, Model, Tool
+from agent.ports import Clock, Model, Timer, Tool
 from agent.stores.sqlite_queue import SqliteQueue
 from agent.stores.sqlite_table import SqliteTable
 from agent.stores.system_clock import SystemClock
@@ -399,3 +399,6 @@ class _Shifted:
 
     async def sleep(self, seconds: float) -> None:
         await self.clock.sleep(seconds)
+
+    def later(self, seconds: float, call: Callable[[], None]) -> Timer:
+        return self.clock.later(seconds, call)

@@ -36,7 +36,7 @@ FEISHU_NEEDED = {
 SLACK_NEEDED = {scope: f"scope {scope}" for scope, needed in SCOPES.items() if needed}
 
 
-class Patience:
+class Patience(NoTimers):
     """A clock whose pauses pass on the simulator, so that nobody waits."""
 
     def __init__(self, simulator: RunningSimulator) -> None:

@@ -11,9 +11,10 @@ import pytest
 
 from handlers.connections import child
 from handlers.settings import Settings
+from tests.fakes.clock import NoTimers
 
 
-class Pauses:
+class Pauses(NoTimers):
     """A clock whose sleeps are noted; each child seems to live as long as `lives` says."""
 
     def __init__(self, lives: list[float]) -> None:

@@ -13,6 +13,7 @@ from agent.models.offline.model import OfflineModel
 from agent.models.offline.passages import read_passages, units
 from agent.models.offline.question import whole_question
 from agent.ports import ToolResult
+from tests.fakes.clock import NoTimers
 
 SEARCH = ToolSpec(
     "knowledge_search",
@@ -35,7 +36,7 @@ READ = ToolSpec(
 CONTEXT = "<context>Asked on 2026-12-01 (Tuesday) 09:30 Asia/Shanghai. Asker: Alice.</context>\n\n"
 
 
-class SteppedClock:
+class SteppedClock(NoTimers):
     """A clock that only remembers how long it was asked to sleep."""
 
     def __init__(self) -> None:
