@@ -19,7 +19,7 @@ from handlers.doctor.probe import Finding
 from handlers.doctor.redaction import Redactor
 from handlers.doctor.slack import SCOPES
 from handlers.settings import Settings
-from tests.fakes.clock import CountingIds
+from tests.fakes.clock import CountingIds, NoTimers
 from tests.fakes.simulator_process import RunningSimulator
 
 pytestmark = pytest.mark.slow
