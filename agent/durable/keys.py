@@ -17,6 +17,8 @@ PAUSES = "PAUSE#"
 """Prefix of an organisation's pauses."""
 STEPS = "STEP#"
 """Prefix of a turn's journal steps."""
+HOLDERS = "U#"
+"""Prefix of a workspace's people who have a token."""
 
 DUE_SHARDS = 8
 """Partitions of the index `due`; a sweeper asks all of them."""
@@ -218,6 +220,16 @@ def data_key(principal: str) -> Key:
 def app_token(platform: str, app: str, tenant: str) -> Key:
     """The app's own token for a workspace, sealed."""
     return Key("X#" + _joined(platform, app, tenant), "TOK")
+
+
+def workspace_holders(platform: str, app: str, tenant: str) -> str:
+    """The partition of a workspace's own token and of those who have one."""
+    return "X#" + _joined(platform, app, tenant)
+
+
+def token_holder(platform: str, app: str, tenant: str, user: str) -> Key:
+    """That a person of the workspace has a token."""
+    return Key(workspace_holders(platform, app, tenant), HOLDERS + _joined(user))
 
 
 def sign_in(state_hash: str) -> Key:
