@@ -80,7 +80,7 @@ def note_card(text: str, controls: Sequence[Control]) -> Card:
 
 
 def button_row(controls: Sequence[Control]) -> Card:
-    """Buttons beside each other; each carries its action and turn (FEISHU.md 2.6)."""
+    """Buttons beside each other; each opens its page or carries action and turn (FEISHU.md 2.6)."""
     return {
         "tag": "column_set",
         "element_id": "controls",
@@ -100,8 +100,14 @@ def _button(number: int, control: Control) -> Card:
         "text": {"tag": "plain_text", "content": control.label},
         "type": "default",
         "size": "small",
-        "behaviors": [{"type": "callback", "value": {"a": control.action, "t": control.turn}}],
+        "behaviors": [_behavior(control)],
     }
+
+
+def _behavior(control: Control) -> Card:
+    if control.url:
+        return {"type": "open_url", "default_url": control.url}
+    return {"type": "callback", "value": {"a": control.action, "t": control.turn}}
 
 
 def summary(language: Language, state: phrases.CardState) -> str:

@@ -75,7 +75,7 @@ def control_blocks(controls: Sequence[Control]) -> list[dict[str, Any]]:
         blocks.append({"type": "context_actions", "elements": [pair]})
     if named:
         buttons = [
-            {"type": "button", "action_id": f"plumbline_{c.action}", **_choice(c)}
+            {"type": "button", "action_id": f"plumbline_{c.action}", **_choice(c), **_address(c)}
             for c in named.values()
         ]
         blocks.append({"type": "actions", "elements": buttons})
@@ -88,6 +88,10 @@ def _choice(control: Control) -> dict[str, Any]:
         "value": f"{control.action} {control.turn}",
         "accessibility_label": control.label,
     }
+
+
+def _address(control: Control) -> dict[str, Any]:
+    return {"url": control.url} if control.url else {}
 
 
 def section(text: str) -> dict[str, Any]:

@@ -7,6 +7,9 @@ from collections.abc import Iterator, Mapping
 import pytest
 from playwright.sync_api import expect
 
+from agent.ports import Control
+from connectors.feishu.card import note_card
+from connectors.slack.blocks import control_blocks, section
 from tests.fakes.page_stage import Stage, open_stage
 
 pytestmark = pytest.mark.browser
@@ -184,3 +187,19 @@ def test_a_card_shows_lists_tables_code_panels_and_columns(stage: Stage) -> None
     expect(card.get_by_role("link", name="Policy")).to_be_hidden()
     card.locator("summary").click()
     expect(card.get_by_role("link", name="Policy")).to_be_visible()
+
+
+@pytest.mark.parametrize("platform", ["feishu", "slack"])
+def test_a_button_with_an_address_opens_a_new_tab(stage: Stage, platform: str) -> None:
+    page = stage.open(platform, "alice")
+    link = Control("connect", "t1", "Connect my account", f"{stage.origin}/?connect=1#as=bob")
+    if platform == "feishu":
+        stage.card("alice", note_card("Your chats were not searched.", (link,)))
+    else:
+        blocks = [section("Your chats were not searched."), *control_blocks((link,))]
+        stage.slack("chat.postMessage", channel=stage.bot_chat("slack", "alice"), blocks=blocks)
+    with page.expect_popup() as opened:
+        page.get_by_role("link", name="Connect my account").click()
+    assert opened.value.url == link.url
+    assert page.url != link.url
+    assert platform == "feishu" or stage.bot.heard("/slack/interactivity")

@@ -8,7 +8,7 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.ports import Frame
+from agent.ports import Control, Frame
 from connectors.feishu import card as cards
 from connectors.feishu.markup import TABLES
 
@@ -54,3 +54,15 @@ def test_c_fs_08_tables_stay_native_as_far_as_a_card_takes_them(count: int) -> N
     [one] = cards.card_texts(Frame("t", "zh", text, done=True))
     bare = re.sub(r"```.*?```", "", one.text, flags=re.DOTALL)
     assert len(NATIVE.findall(bare)) == min(count, TABLES)
+
+
+def test_a_button_with_an_address_opens_it_and_any_other_calls_us_back() -> None:
+    link = Control("connect", "t1", "Connect", "https://bot.example/oauth?state=s1")
+    card = cards.note_card("Words", (link, Control("retry", "t1", "Try again")))
+    row = card["body"]["elements"][-1]
+    buttons = [column["elements"][0] for column in row["columns"]]
+    assert [b["text"]["content"] for b in buttons] == ["Connect", "Try again"]
+    assert [b["behaviors"] for b in buttons] == [
+        [{"type": "open_url", "default_url": "https://bot.example/oauth?state=s1"}],
+        [{"type": "callback", "value": {"a": "retry", "t": "t1"}}],
+    ]

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from agent.ports import Frame
+from agent.ports import Control, Frame
 from connectors.markup.pages import split_exact
-from connectors.slack.blocks import SECTION, answer_pages
+from connectors.slack.blocks import SECTION, answer_pages, control_blocks
 from connectors.web import named_pause
 
 CELL = st.text("abcdef 汉字*_<>&!0123456789", min_size=1, max_size=12).filter(str.strip)
@@ -84,3 +84,14 @@ def test_c_sl_08_nothing_pings_and_code_keeps_its_bytes(text: str, ping: str) ->
 def test_c_sl_07_a_named_pause_is_kept_in_every_form(value: str, pause: float) -> None:
     """C-SL-07: seconds, fractions, a date; what can not be read is the default."""
     assert named_pause({"retry-after": value}, ("retry-after",), 1_767_225_600.0, 1.0) == pause
+
+
+def test_a_button_with_an_address_opens_it_and_any_other_has_none() -> None:
+    link = Control("connect", "t1", "Connect", "https://bot.example/oauth?state=s1")
+    [block] = control_blocks((link, Control("retry", "t1", "Try again")))
+    assert block["type"] == "actions"
+    assert [element.get("url") for element in block["elements"]] == [link.url, None]
+    assert [element["action_id"] for element in block["elements"]] == [
+        "plumbline_connect",
+        "plumbline_retry",
+    ]

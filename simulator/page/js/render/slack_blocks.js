@@ -41,7 +41,10 @@ function button(element, block_id, view) {
   const kind = `button button-${element.style ?? "default"}`;
   if (element.url) {
     const anchor = link(element.url, [words(text, view)]);
-    if (anchor instanceof HTMLElement) anchor.className = kind;
+    if (anchor instanceof HTMLElement) {
+      anchor.className = kind;
+      anchor.addEventListener("click", () => void view.press({ type, action_id, block_id, value, text, url: element.url }));
+    }
     return anchor;
   }
   const node = h("button", { type: "button", class: kind, "aria-label": element.accessibility_label }, words(text, view));
