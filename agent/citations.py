@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from xml.sax.saxutils import quoteattr
 
-from agent.domain import EVERYONE, Citation, Passage, Source
+from agent.domain import Citation, Passage, Source
 from agent.markers import cited
 from agent.ports import ToolResult
 
@@ -79,20 +79,6 @@ class SourceCollector:
         """The text with markers of known sources only, and their citations, numbered from 1."""
         clean, order = cited(text, self._table)
         return clean, tuple(Citation(n, self._table[s]) for n, s in enumerate(order, start=1))
-
-
-def readers_of(citations: Iterable[Citation]) -> frozenset[str]:
-    """The labels of those who may read every cited source.
-
-    A source for everyone narrows nothing. An empty set means that no single label covers all
-    sources; only the asker is known to.
-    """
-    narrowed: frozenset[str] | None = None
-    for citation in citations:
-        readers = citation.source.readers
-        if EVERYONE not in readers:
-            narrowed = readers if narrowed is None else narrowed & readers
-    return frozenset((EVERYONE,)) if narrowed is None else narrowed
 
 
 def present(result: ToolResult) -> str:

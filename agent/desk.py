@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Protocol
 
-from agent.domain import EVERYONE, Answer, Language, Question
+from agent.domain import EVERYONE, Answer, ChatRef, Identity, Language, Question
 from agent.durable.preferences import Preferences
 from agent.durable.records import TurnRecord
 from agent.loop import Limits
-from agent.ports import Chat, Cipher, Clock, Control, Model, Queue, Table, Tool
+from agent.ports import Chat, Cipher, Clock, Control, Directory, Model, Queue, Rooms, Table, Tool
 from agent.values import value
 
 
@@ -74,8 +74,10 @@ class Manners(Protocol):
         """Do what a message commands; None when it is no command."""
         ...
 
-    def buttons(self, turn: str, language: Language, answer: Answer) -> tuple[Control, ...]:
-        """The buttons under a finished answer."""
+    def buttons(
+        self, turn: str, language: Language, answer: Answer, *, private: bool = False
+    ) -> tuple[Control, ...]:
+        """The buttons under a finished answer; a private one stands before the asker alone."""
         ...
 
 
@@ -90,10 +92,33 @@ class Plain:
         """There are no commands."""
         del desk, record
 
-    def buttons(self, turn: str, language: Language, answer: Answer) -> tuple[Control, ...]:
+    def buttons(
+        self, turn: str, language: Language, answer: Answer, *, private: bool = False
+    ) -> tuple[Control, ...]:
         """There are no buttons."""
-        del turn, language, answer
+        del turn, language, answer, private
         return ()
+
+
+class OwnLabels:
+    """A directory without groups."""
+
+    async def labels(self, person: Identity) -> frozenset[str]:
+        """The person's own, and everyone unless they are external."""
+        return person.labels()
+
+
+class UnknownRooms:
+    """Chats of which nothing is known but what their events said."""
+
+    async def members(self, chat: ChatRef, asker: Identity) -> tuple[Identity, ...] | None:
+        """Not known."""
+        del chat, asker
+
+    async def outsiders(self, chat: ChatRef, asker: Identity) -> bool:
+        """Nobody said so."""
+        del chat, asker
+        return False
 
 
 @value
@@ -101,7 +126,7 @@ class Desk:
     """What a turn works with. The asker is already bound into the tools.
 
     `labels` are the reader labels of the asker, `preferences` what this person chose. `queue` is
-    where further turns are rung for.
+    where further turns are rung for. `directory` and `rooms` say who may read what is posted.
     """
 
     table: Table
@@ -118,3 +143,5 @@ class Desk:
     house: House = House()
     manners: Manners = field(default_factory=Plain)
     queue: Queue | None = None
+    directory: Directory = field(default_factory=OwnLabels)
+    rooms: Rooms = field(default_factory=UnknownRooms)

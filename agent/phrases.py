@@ -69,13 +69,6 @@ _EXTERNAL: Final[_Pair] = {
         "not answer this one for you. Please ask the person here whom you work with."
     ),
 }
-_OUTSIDERS: Final[_Pair] = {
-    "zh": "这个频道里有其他公司的人，我不在这里引用内部资料。请私信问我同样的问题。",
-    "en": (
-        "People of another company read this channel, so I do not quote internal documents here. "
-        "Please ask me the same in a direct message."
-    ),
-}
 _SUMMARISE: Final[_Pair] = {
     "zh": "提问的人没有另写问题：请概括下面的内容，并回答其中提出的问题。",
     "en": (
@@ -128,8 +121,8 @@ _REFUSAL: Final[_Pair] = {
     ),
 }
 _PRIVATE: Final[_Pair] = {
-    "zh": "这个答案用到了只有您能看的资料，我已单独发给您。",
-    "en": "This answer draws on sources that only you may read, so I sent it to you alone.",
+    "zh": "我已私下回复您。",
+    "en": "I answered you privately.",
 }
 _ERRORS: Final[dict[str, _Pair]] = {
     "PL-101": {
@@ -275,12 +268,6 @@ def external(language: Language) -> str:
     """Told in both languages to a person of another company, their own first."""
     other: Language = "en" if language == "zh" else "zh"
     return f"{_EXTERNAL[language]}\n\n{_EXTERNAL[other]}"
-
-
-def outsiders_read(language: Language) -> str:
-    """Told in both languages where people of another company read along."""
-    other: Language = "en" if language == "zh" else "zh"
-    return f"{_OUTSIDERS[language]}\n\n{_OUTSIDERS[other]}"
 
 
 def summarise(language: Language) -> str:

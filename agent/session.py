@@ -12,6 +12,7 @@ from agent import material, phrases
 from agent.dialogue import Message, Text
 from agent.domain import Question
 from agent.durable import keys, snapshot
+from agent.durable.private_context import Context
 from agent.durable.records import TurnRecord
 from agent.durable.snapshot import Exchange, Snapshot
 from agent.ports import Table
@@ -37,6 +38,16 @@ async def recall(table: Table, record: TurnRecord) -> Snapshot:
     top = keys.session_id(record.question.asker, replace(chat, thread=None))
     above = await snapshot.load(table, top)
     return replace(own, exchanges=tuple(e for e in above.exchanges if e.message == chat.thread))
+
+
+def heard(thread: Snapshot, own: Context) -> tuple[Exchange, ...]:
+    """The exchanges as the asker knows them: with what they alone were answered."""
+    if not own:
+        return thread.exchanges
+    return tuple(
+        replace(e, answer=own[e.message][0], readers=own[e.message][1]) if e.message in own else e
+        for e in thread.exchanges
+    )
 
 
 def conversation(exchanges: tuple[Exchange, ...], question: str) -> tuple[Message, ...]:

@@ -8,14 +8,17 @@ from dataclasses import field, replace
 from typing import Protocol
 
 from agent import phrases, session
-from agent.citations import SourceCollector, readers_of
+from agent.audience import ORGANISATION
+from agent.citations import SourceCollector
+from agent.delivery import Delivery, delivering
 from agent.desk import Desk
 from agent.domain import Answer, AnswerStatus, Question, Source
-from agent.durable import answers, inbox, snapshot
+from agent.durable import answers, inbox, private_context, snapshot
 from agent.durable.answers import Evidence
 from agent.durable.journal import Journal
 from agent.durable.lock import Lease
 from agent.durable.outbox import Outbox
+from agent.durable.private_context import Context
 from agent.durable.records import TurnRecord
 from agent.durable.snapshot import Exchange, Snapshot
 from agent.errors import ModelFailed, PlumblineError
@@ -24,7 +27,6 @@ from agent.markers import is_refusal, without_refusal
 from agent.material import has_words
 from agent.ports import Cipher, Clock, Table
 from agent.stopwatch import Stopwatch
-from agent.stream import AnswerStream
 from agent.toolbox import Toolbox
 from agent.values import value
 
@@ -60,7 +62,8 @@ class Outcome:
     """An answer as it goes out, and what the thread remembers of it.
 
     `sources` is what the text's markers may mean, `notice` our own closing line. `memory` is None
-    when the thread's memory stays as it was. `evidence` is what the sources button shows.
+    when the thread's memory stays as it was; `own` is what only the asker's follow-ups build on,
+    None for nothing new. `evidence` is what the sources button shows, `readers` the answer's label.
     """
 
     answer: Answer
@@ -68,6 +71,8 @@ class Outcome:
     evidence: Evidence = Evidence()
     notice: str = ""
     memory: Snapshot | None = None
+    own: Context | None = None
+    readers: frozenset[str] = ORGANISATION
 
 
 async def run_turn(desk: Desk, record: TurnRecord, watch: Stopwatch) -> Outcome:
@@ -85,29 +90,21 @@ async def run_turn(desk: Desk, record: TurnRecord, watch: Stopwatch) -> Outcome:
         # What an attempt that died has posted is not known; under its key the platform would take
         # the new message for a repetition and show neither it nor its answer.
         key = f"{record.turn}-{record.attempt}"
-    message = desk.chat.begin(question.chat, question.asker, key)
-    async with AnswerStream(
-        message, desk.clock, turn=record.turn, language=question.language
-    ) as stream:
+    async with delivering(desk, record, key) as delivery:
         thread = await session.recall(desk.table, record)
         outcome = await _without_model(desk, record, thread)
         if outcome is None:
-            stream.progress(phrases.progress(question.language, "thinking"))
+            delivery.room.progress(phrases.progress(question.language, "thinking"))
             try:
-                outcome = await _think(desk, record, stream, thread, watch)
+                outcome = await _think(desk, record, delivery, thread, watch)
             except PlumblineError as error:
                 log.warning("turn %s ends with %s", record.turn, error.code)
                 outcome = told(question, error)
             except Exception as fault:  # told as well: never silence, never a traceback
                 log.exception("turn %s ends with a fault", record.turn)
                 outcome = told(question, fault)
-        await stream.finish(
-            outcome.answer.text,
-            notice=outcome.notice,
-            sources=outcome.sources,
-            controls=desk.manners.buttons(record.turn, question.language, outcome.answer),
-        )
-        await outbox.sent(ANSWER, stream.handle)
+        await delivery.finish(outcome.answer, outcome.notice, outcome.sources)
+        await outbox.sent(ANSWER, delivery.room.handle)
     watch.once("total")
     return replace(outcome, answer=replace(outcome.answer, timings=watch.times))
 
@@ -134,11 +131,14 @@ async def save_turn(desk: Drawers, record: TurnRecord, lease: Lease, outcome: Ou
             desk.clock,
             record,
             answer,
-            readers_of(answer.citations),
+            outcome.readers,
             outcome.evidence,
         ),
         snapshot=memory
         and snapshot.save(memory, record.session, record.org, lease.fence, desk.clock.now()),
+        private=None
+        if outcome.own is None
+        else await private_context.seal(desk.cipher, desk.clock, record, outcome.own),
     )
 
 
@@ -164,8 +164,6 @@ async def _without_model(desk: Desk, record: TurnRecord, thread: Snapshot) -> Ou
     language = question.language
     if question.asker.external:
         return Outcome(_own_words(phrases.external(language), "refused"))
-    if question.chat.kind == "group" and question.platform_hints.get("outsiders"):
-        return Outcome(_own_words(phrases.outsiders_read(language), "refused"))
     reply = await desk.manners.obey(desk, record)
     if reply is not None:
         memory = thread.cleared() if reply.clear else None
@@ -180,36 +178,54 @@ async def _without_model(desk: Desk, record: TurnRecord, thread: Snapshot) -> Ou
 
 
 async def _think(
-    desk: Desk, record: TurnRecord, stream: AnswerStream, thread: Snapshot, watch: Stopwatch
+    desk: Desk, record: TurnRecord, delivery: Delivery, thread: Snapshot, watch: Stopwatch
 ) -> Outcome:
     question = session.unheard(record.question, thread)
     asked = session.with_context(question, desk.time_zone)
+    own: Context = {}
+    if thread.exchanges and question.chat.kind == "group":
+        own = await private_context.load(desk.table, desk.cipher, desk.clock, record)
+    history = session.heard(thread, own)
     journal = Journal(desk.table, desk.clock, record)
     if record.attempt > 1:
         await journal.start_over()
     toolbox = Toolbox(desk.tools, SourceCollector(), journal)
+    delivery.rests_on((e.readers for e in history), toolbox.sources.table)
     loop = Loop(
-        desk.model,
+        delivery.model,
         toolbox,
         journal,
-        stream,
+        delivery.voice,
         desk.clock,
         watch,
         question.language,
         desk.limits,
     )
-    end = await loop.run(desk.policy, session.conversation(thread.exchanges, asked))
-    outcome = _concluded(desk, question, toolbox, end)
+    end = await loop.run(desk.policy, session.conversation(history, asked))
+    outcome = replace(_concluded(desk, question, toolbox, end), readers=delivery.label)
+    await delivery.aim()
     if outcome.answer.status not in ("answered", "refused"):
         return outcome
-    exchange = Exchange(
-        question.chat.message,
-        question.asker.principal,
-        asked,
-        without_refusal(outcome.answer.text),
-        question.asked_at,
-    )
-    return replace(outcome, memory=thread.after(exchange))
+    return _remembered(outcome, question, asked, thread, own, private=delivery.private)
+
+
+def _remembered(
+    outcome: Outcome,
+    question: Question,
+    asked: str,
+    thread: Snapshot,
+    own: Context,
+    *,
+    private: bool,
+) -> Outcome:
+    """What the thread keeps is what was posted there; a private answer is kept for the asker."""
+    chat, at, readers = question.chat, question.asked_at, outcome.readers
+    text = without_refusal(outcome.answer.text)
+    if private:
+        own = {**own, chat.message: (text, readers, at)}
+        text, readers = phrases.kept_private(question.language), ORGANISATION
+    exchange = Exchange(chat.message, question.asker.principal, asked, text, at, readers)
+    return replace(outcome, memory=thread.after(exchange), own=own if private else None)
 
 
 def _concluded(desk: Desk, question: Question, toolbox: Toolbox, end: LoopEnd) -> Outcome:

@@ -69,7 +69,7 @@ class Action:
     (Feishu: an object or a plain string); `form` holds the named fields of a submitted form.
     `reply` is the platform's handle for a later change (Feishu update token, Slack response_url).
     `at` is the platform's own time of the action, as text. `external` marks a person of another
-    company.
+    company. `thread` is the root of the thread that the message with the control stands in.
     """
 
     kind: Literal["button", "form", "shortcut"]
@@ -84,6 +84,7 @@ class Action:
     at: str
     event: str
     external: bool = False
+    thread: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from agent.durable import keys
 from agent.durable.intake import take
 from connectors.incoming import Action
 from handlers.surface import presses
+from handlers.surface.places import pressed_in
 from handlers.wiring import Receiving
 
 
@@ -42,6 +43,7 @@ async def press(action: Action, here: Platform, store: Receiving) -> Handled:
         at = presses.moment(action.at, store.clock.now())
         work = Question(person, chat, ruling.note, "en", at, act="tell", about=pressed.turn)
     if work is not None:
+        work = pressed_in(work, action.chat, action.thread)
         await take(work, action.event or turn, store, turn)
     return Handled(f"{pressed.action}:{ruling.outcome}", _toast(ruling.note) if toast else "")
 

@@ -51,6 +51,8 @@ Kind = Literal[
     "workspace",
     "private",
     "share",
+    "chat",
+    "person",
 ]
 Class = Literal["session", "turn", "private", "audit", "kb"]
 State = Literal[
@@ -82,6 +84,8 @@ _KEPT: dict[Kind, tuple[Class, int]] = {
     "workspace": ("session", 3_650 * DAY),
     "private": ("private", 24 * HOUR),
     "share": ("audit", 400 * DAY),
+    "chat": ("session", 600),
+    "person": ("private", 2 * DAY),
 }
 """Class and seconds to keep, from DATA_MODEL.md's last column."""
 

@@ -137,6 +137,24 @@ class FeishuApi:
         answer = await self._call("user.get", "GET", path, params={"user_id_type": "open_id"})
         return str(part(part(answer, "data"), "user").get("name", ""))
 
+    async def address_book(self, path: str, wanted: Mapping[str, str]) -> Body:
+        """The data of an answer about people, departments and user groups."""
+        path = f"/open-apis/contact/v3/{path}"
+        return part(await self._call("contact", "GET", path, params=wanted), "data")
+
+    async def chat_info(self, chat_id: str) -> Body:
+        """What a chat is: external, user_count, names."""
+        return part(
+            await self._call("chat.get", "GET", f"/open-apis/im/v1/chats/{chat_id}"), "data"
+        )
+
+    async def chat_members(self, chat_id: str, page_size: int, page_token: str) -> Body:
+        """A page of a chat's people: items, has_more, page_token."""
+        wanted = {"member_id_type": "open_id", "page_size": str(page_size)}
+        wanted |= {"page_token": page_token} if page_token else {}
+        path = f"/open-apis/im/v1/chats/{chat_id}/members"
+        return part(await self._call("chat.members", "GET", path, params=wanted), "data")
+
     async def send(self, receive_id: str, kind: str, msg_type: str, content: str, uuid: str) -> str:
         """Send a message to a chat or person (`kind` is receive_id_type); returns its id."""
         body: Body = {"receive_id": receive_id, "msg_type": msg_type, "content": content}

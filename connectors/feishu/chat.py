@@ -22,6 +22,7 @@ from connectors.feishu import card as cards
 from connectors.feishu.api import FeishuApi
 from connectors.feishu.markup import TABLES, card_writer
 from connectors.markup.renderer import IncrementalRenderer
+from connectors.private import PrivateAnswer, quote
 
 log = logging.getLogger(__name__)
 
@@ -66,6 +67,24 @@ class FeishuChat:
         """
         del asker
         return FeishuAnswer(self._api, self._clock, chat, turn, handle, attempt)
+
+    def begin_privately(
+        self, chat: ChatRef, asker: Identity, turn: str, about: str
+    ) -> PrivateAnswer:
+        """An answer in the asker's direct chat, under the question that it is about.
+
+        The card that only one person of a group sees is not used: it reaches clients that are
+        online, streams in none and is in no contract (ADR 0019).
+        """
+        del chat
+
+        async def opened() -> FeishuAnswer:
+            quoted = await self._api.send(
+                asker.user, "open_id", "text", _text(quote(about)), short(f"{turn} about")
+            )
+            return FeishuAnswer(self._api, self._clock, ChatRef("", "direct", quoted), turn)
+
+        return PrivateAnswer(opened, PACE)
 
     async def say(self, chat: ChatRef, text: str, key: str) -> None:
         """Post a notice as a reply; the same key posts once within an hour."""

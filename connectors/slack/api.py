@@ -153,9 +153,33 @@ class SlackApi:
 
     async def person_name(self, user: str) -> str:
         """The shown name of a person; "" when the answer has none."""
-        found = part(await self._call("users.info", {"user": user}, as_form=True), "user")
+        found = await self.person(user)
         shown = part(found, "profile").get("display_name")
         return str(shown or found.get("real_name") or found.get("name") or "")
+
+    async def person(self, user: str) -> Body:
+        """The user object of a person."""
+        return part(await self._call("users.info", {"user": user}, as_form=True), "user")
+
+    async def user_groups(self) -> list[Body]:
+        """All user groups of the workspace with the ids of their members."""
+        wanted = {"include_users": "true"}
+        answer = await self._call("usergroups.list", wanted, as_form=True)
+        return list(answer.get("usergroups") or ())
+
+    async def channel(self, channel: str) -> Body:
+        """A channel's object, with the number of its members."""
+        wanted = {"channel": channel, "include_num_members": "true"}
+        return part(await self._call("conversations.info", wanted, as_form=True), "channel")
+
+    async def channel_members(
+        self, channel: str, limit: int, cursor: str
+    ) -> tuple[list[object], str]:
+        """A page of a channel's user ids, bots among them, and the cursor of the next one."""
+        form = {"channel": channel, "limit": str(limit)} | ({"cursor": cursor} if cursor else {})
+        answer = await self._call("conversations.members", form, as_form=True)
+        after = part(answer, "response_metadata").get("next_cursor")
+        return list(answer.get("members") or ()), str(after or "")
 
     async def file_info(self, file: str) -> Body:
         """A file's object."""

@@ -16,6 +16,7 @@ from agent.domain import ChatRef, Identity, Source
 from agent.errors import PlatformRefused, PlumblineError, Unavailable
 from agent.ports import Clock, Control, Frame, Sign
 from connectors.markup.renderer import IncrementalRenderer
+from connectors.private import PrivateAnswer, quote
 from connectors.slack.api import SlackApi
 from connectors.slack.blocks import (
     FALLBACK,
@@ -35,6 +36,8 @@ PACE: Final = 1.25
 """Seconds between two shows: at most 48 edits a minute, of the 50 that Slack takes."""
 LIFETIME: Final = 270.0
 """Seconds after which a stream is closed by us; Slack does so at about 300."""
+SHORT: Final = 600
+"""Characters of an answer that is shown beside the question: what is ephemeral is soon gone."""
 _EVENT: Final = "plumbline_message"
 _CLOCK_SKEW: Final = 120.0
 _SIGNS: Final[dict[Sign, str]] = {"seen": "eyes", "failed": "warning"}
@@ -78,6 +81,42 @@ class SlackChat:
         """
         del attempt
         return SlackAnswer(self._api, self._clock, chat, asker, turn, handle)
+
+    def begin_privately(
+        self, chat: ChatRef, asker: Identity, turn: str, about: str
+    ) -> PrivateAnswer:
+        """An answer that the asker alone sees: beside the question when it is short.
+
+        A longer one streams in the direct chat, in the thread of a message that quotes the
+        question, since a stream is always a reply.
+        """
+
+        async def opened() -> SlackAnswer:
+            channel = await self._api.open_direct(asker.user)
+            text = own_words(quote(about))
+            ts = await self._api.post(channel, "", {"text": text})
+            return SlackAnswer(self._api, self._clock, ChatRef(channel, "direct", ts), asker, turn)
+
+        async def beside(frame: Frame) -> bool:
+            return await self._show_beside(chat, asker, frame)
+
+        return PrivateAnswer(opened, PACE, SHORT, beside)
+
+    async def _show_beside(self, chat: ChatRef, asker: Identity, frame: Frame) -> bool:
+        """Show a whole short answer to the asker alone; False when Slack does not take it."""
+        page = answer_pages(frame)[0]
+        for content in (page.rich(), page.sections(), page.bare()):
+            try:
+                await self._api.post_ephemeral(
+                    chat.chat, asker.user, chat.thread or "", content["text"], content["blocks"]
+                )
+            except PlatformRefused as error:
+                if error.reason not in _TOO_BIG:
+                    log.info("no ephemeral message, so a direct one: %s", error.reason)
+                    return False
+            else:
+                return True
+        return False
 
     async def say(self, chat: ChatRef, text: str, key: str) -> None:
         """Post a notice as a reply; after a lost answer the thread is searched for it first."""

@@ -160,6 +160,7 @@ def _used(
         at=at,
         event="",
         external=_external(payload),
+        thread=wire.identifier(container.get("thread_ts")),
     )
 
 

@@ -17,8 +17,9 @@ from agent.durable.records import TurnRecord
 from agent.durable.snapshot import Snapshot
 from agent.language import detect
 from agent.ports import Control
-from handlers.surface import commands, manual, presses, replies
+from handlers.surface import commands, manual, presses, replies, share
 from handlers.surface.commands import Command
+from handlers.surface.places import pressed_at
 from handlers.surface.replies import Note
 
 SHOWN: Final = 3_500
@@ -37,6 +38,8 @@ async def perform(desk: Desk, record: TurnRecord) -> tuple[str, Snapshot | None]
     when they can not be reached.
     """
     question = record.question
+    if question.act in share.ACTS:
+        return await share.perform(desk, record)
     if question.act == "command":
         return await _command(desk, record, commands.parse_slash(question.text))
     return await _TELLING[question.act](desk, record), None
@@ -107,7 +110,7 @@ async def _whisper(
 ) -> str:
     """Tell the person alone, beside the answer that was pressed."""
     question = record.question
-    where = replace(question.chat, thread=question.chat.reply_root)
+    where = pressed_at(question)
     await desk.chat.whisper(where, question.asker, text, f"{record.turn} told", controls)
     return text
 
@@ -130,7 +133,11 @@ async def _sources(desk: Desk, record: TurnRecord) -> str:
     stored = await _answer(desk, record)
     if stored is None or not stored.passages:
         return await _note(desk, record, "no_sources")
-    if any(not c.source.readers & desk.labels for c in stored.answer.citations):
+    # The chat's own label counts for whoever presses in it: they read along there.
+    chat = record.question.chat
+    here = f"chat:{record.question.asker.platform}:{chat.chat}" if chat.kind == "group" else ""
+    carried = desk.labels | {here}
+    if any(not c.source.readers & carried for c in stored.answer.citations):
         return await _note(desk, record, "hidden_sources")
     return await _whisper(desk, record, passages(language, stored))
 
@@ -187,5 +194,5 @@ _TELLING: Final[Mapping[str, Act]] = {
     "human": _human,
     "welcome": _welcome,
 }
-ACTS: Final = frozenset((*_TELLING, "command"))
+ACTS: Final = frozenset((*_TELLING, *share.ACTS, "command"))
 """The acts that are no question to a model."""

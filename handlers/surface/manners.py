@@ -6,7 +6,7 @@ from agent.desk import Desk, Reply
 from agent.domain import Answer, Language, Question
 from agent.durable.records import TurnRecord
 from agent.ports import Control
-from handlers.surface import commands, presses
+from handlers.surface import commands, presses, share
 
 
 class ChatManners:
@@ -21,6 +21,9 @@ class ChatManners:
         command = commands.parse(record.question.text)
         return None if command is None else await commands.run(desk, record, command)
 
-    def buttons(self, turn: str, language: Language, answer: Answer) -> tuple[Control, ...]:
-        """Sources, opinion, retry, ask a human: as far as the answer allows."""
-        return presses.buttons(turn, language, answer)
+    def buttons(
+        self, turn: str, language: Language, answer: Answer, *, private: bool = False
+    ) -> tuple[Control, ...]:
+        """Sources, opinion, retry, ask a human, share: as far as the answer allows."""
+        shown = presses.buttons(turn, language, answer)
+        return (share.button(turn, language), *shown) if private and shown else shown

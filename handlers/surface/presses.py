@@ -15,14 +15,16 @@ from agent.domain import Answer, ChatRef, Identity, Json, Language, Question
 from agent.durable import answers, feedback, keys, preferences
 from agent.durable.records import TurnRecord
 from agent.ports import Clock, Control, Table
-from handlers.surface import replies
+from handlers.surface import replies, share
 from handlers.surface.replies import ButtonName, Note, ReasonName
 
 REASON: Final = "reason-"
 """Stands before the name of a reason in a control's action."""
 SHOWN_AGAIN_AFTER: Final = 5.0
 """Seconds after which the sources button shows the passages to the same person again."""
-_NAMES: Final = frozenset(get_args(ButtonName)) | {REASON + name for name in get_args(ReasonName)}
+_NAMES: Final = (
+    frozenset(get_args(ButtonName)) | {REASON + name for name in get_args(ReasonName)} | share.ACTS
+)
 _MICROSECONDS: Final = 1e14
 _MILLISECONDS: Final = 1e11
 
@@ -63,7 +65,7 @@ class Ruling:
     """
 
     note: str
-    outcome: Note
+    outcome: str
     turn: str = ""
     work: Question | None = None
     chat: ChatRef | None = None
@@ -127,6 +129,8 @@ async def decide(desk: Desk, press: Press, person: Identity) -> Ruling:
         "unhelpful": case.opinion,
         "retry": case.retry,
         "human": case.human,
+        share.SHARE: case.share,
+        share.CONFIRM: case.share,
     }
     return await by_name[press.action]()
 
@@ -183,10 +187,13 @@ class _Case:
 
     async def opinion(self) -> Ruling:
         verdict: feedback.Verdict = "helpful" if self.press.action == "helpful" else "unhelpful"
-        known, _ = await feedback.opinion(self.desk.table, self.record.turn, self.person)
+        known, why = await feedback.opinion(self.desk.table, self.record.turn, self.person)
         fresh = known != verdict and await feedback.give(
             self.desk.table, self.desk.clock, self.record, self.person, verdict
         )
+        if verdict == "unhelpful" and known == verdict and why in replies.REASONS:
+            text = replies.reason_known(self.language, why)
+            return Ruling(text, "noted", self.turn, chat=self.record.question.chat)
         if verdict == "unhelpful":
             return self.says("why", self.work("why"))
         return self.says("thanks" if fresh else "noted")
@@ -222,6 +229,20 @@ class _Case:
         if not await self.claims("human"):
             return self.says("already_passed_on")
         return self.says("passing_on", self.work("human"))
+
+    async def share(self) -> Ruling:
+        if self.person.user != self.record.question.asker.user:
+            return self.says("only_asker")
+        name: share.ShareNote = "listing" if self.press.action == share.SHARE else "sharing"
+        claimed = await self.desk.table.get(keys.claim(self.record.turn, share.SHARE))
+        if (claimed is not None and claimed["by"] != self.turn) or (
+            name == "sharing" and not await self.claims(share.SHARE)
+        ):
+            text = share.note(self.language, "shared")
+            return Ruling(text, "shared", self.turn, None, self.record.question.chat)
+        text = share.note(self.language, name)
+        work = self.work(self.press.action)
+        return Ruling(text, name, self.turn, work, self.record.question.chat)
 
 
 def moment(at: str, now: float) -> float:

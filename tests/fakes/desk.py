@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
+from agent.desk import Desk, OwnLabels, UnknownRooms
 from agent.domain import ChatRef, Identity, Platform, Question
 from agent.durable import inbox
 from agent.durable.keeper import LeaseKeeper
 from agent.durable.records import TurnRecord, Versions
 from agent.errors import PlumblineError
 from agent.loop import Limits
-from agent.ports import Chat, Control, Frame, Model, Sign, Tool, Write
+from agent.ports import Chat, Control, Directory, Frame, Model, Rooms, Sign, Tool, Write
 from agent.stores.local_key_cipher import LocalKeyCipher
 from agent.stores.memory import MemoryQueue
 from agent.stores.memory_table import MemoryTable
-from agent.turn import Desk
 from handlers.settings import Settings
 from handlers.surface.manners import ChatManners
 from handlers.wiring import Workplace
@@ -30,7 +31,10 @@ Hook = Callable[[], Awaitable[object]]
 
 @dataclass(slots=True)
 class PlainChat:
-    """A chat that keeps what it was told. `faults` are raised by `finish`, one each time."""
+    """A chat that keeps what it was told. `faults` are raised by `finish`, one each time.
+
+    `alone` are the frames that only the asker saw, the last one done.
+    """
 
     seen: list[str] = field(default_factory=list[str])
     begun: list[str] = field(default_factory=list[str])
@@ -38,6 +42,8 @@ class PlainChat:
     done: list[Frame] = field(default_factory=list[Frame])
     said: list[str] = field(default_factory=list[str])
     faults: list[Exception] = field(default_factory=list[Exception])
+    alone: list[Frame] = field(default_factory=list[Frame])
+    whispered: list[tuple[str, tuple[Control, ...]]] = field(default_factory=list[Any])
     deaf: PlumblineError | None = None
 
     async def react(self, chat: ChatRef, sign: Sign) -> None:
@@ -48,6 +54,11 @@ class PlainChat:
     def begin(self, chat: ChatRef, asker: Identity, turn: str) -> PlainMessage:
         self.begun.append(turn)
         return PlainMessage(self)
+
+    def begin_privately(
+        self, chat: ChatRef, asker: Identity, turn: str, about: str
+    ) -> PrivateMessage:
+        return PrivateMessage(self)
 
     async def say(self, chat: ChatRef, text: str, key: str) -> None:
         self.said.append(text)
@@ -61,6 +72,7 @@ class PlainChat:
         controls: Sequence[Control] = (),
     ) -> None:
         self.said.append(text)
+        self.whispered.append((text, tuple(controls)))
 
     async def announce(self, chat: str, text: str, key: str, person: str = "") -> str:
         self.said.append(text)
@@ -82,6 +94,23 @@ class PlainMessage:
         if self.chat.faults:
             raise self.chat.faults.pop(0)
         self.chat.done.append(frame)
+
+
+@dataclass(slots=True)
+class PrivateMessage:
+    """What a PlainChat shows to the asker alone."""
+
+    chat: PlainChat
+    pace: float = 1.0
+    handle: str = "p1"
+
+    async def show(self, frame: Frame) -> None:
+        self.chat.alone.append(frame)
+
+    async def finish(self, frame: Frame) -> None:
+        if self.chat.faults:
+            raise self.chat.faults.pop(0)
+        self.chat.alone.append(frame)
 
 
 class HookedTable(MemoryTable):
@@ -110,6 +139,8 @@ class PlainPlace(Workplace):
         self.model: Model = model or ScriptedModel(lambda _: "Words.")
         self.fault: Exception | None = None
         self.limits = Limits()
+        self.directory: Directory = OwnLabels()
+        self.rooms: Rooms = UnknownRooms()
         self.table = self.hooked
         self.clock = self.hands
         self.ids = CountingIds()
@@ -137,6 +168,8 @@ class PlainPlace(Workplace):
             "Asia/Shanghai",
             self.limits,
             manners=ChatManners(),
+            directory=self.directory,
+            rooms=self.rooms,
         )
         return desk, Versions(prompt="p1")
 

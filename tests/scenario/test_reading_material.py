@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent import material, session
+from agent import material, phrases, session
 from agent.dialogue import Message, Text
 from agent.domain import Attachment, Language, Material, MaterialKind, Platform, Question
 from agent.durable import inbox, keys
@@ -239,15 +239,15 @@ async def test_a_person_of_another_company_hears_why_in_both_languages(
     assert place.model.requests == []
 
 
-async def test_where_outsiders_read_along_nothing_internal_is_quoted(tmp_path: Path) -> None:
+async def test_where_outsiders_read_along_the_asker_is_answered_alone(tmp_path: Path) -> None:
     place = ReadingPlace(tmp_path, Finds(None))
     room = replace(question().chat, kind="group")
     hints = {"outsiders": "1"}
     asked_ = asked("How large is the bonus?", chat=room, platform_hints=hints)
     assert await worker.drain(place, (await place.accept(asked_)).session)
-    assert "another company" in last(place)
-    assert isinstance(place.model, ScriptedModel)
-    assert place.model.requests == []
+    assert place.talk.done[-1].text == phrases.kept_private("en")
+    assert [f.text for f in place.talk.shown] == [""] * len(place.talk.shown)
+    assert place.talk.alone[-1].text == "Words."
 
 
 async def test_attachments_that_were_not_read_are_named_under_the_answer(tmp_path: Path) -> None:

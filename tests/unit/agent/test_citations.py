@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.citations import NOTHING_FOUND, SourceCollector, present, readers_of
-from agent.domain import EVERYONE, Citation, Passage, Source
+from agent.citations import NOTHING_FOUND, SourceCollector, present
+from agent.domain import EVERYONE, Passage
 from agent.ports import ToolResult
 
 CASES = Path(__file__).parents[2] / "data" / "cases" / "kb" / "citation_cases.json"
@@ -83,21 +83,6 @@ def test_readers_of_a_source_only_narrow(shown: list[tuple[frozenset[str], bool]
         assert before is None or now <= before
         before = now
     assert collector.table["a"].private == any(private for _, private in shown)
-
-
-@pytest.mark.parametrize(
-    ("readers", "want"),
-    [
-        ([], {EVERYONE}),
-        ([{EVERYONE}], {EVERYONE}),
-        ([{EVERYONE}, {"group:hr"}], {"group:hr"}),
-        ([{"group:hr", "group:finance"}, {"group:hr"}], {"group:hr"}),
-        ([{"group:hr"}, {"group:finance"}], set[str]()),
-    ],
-)
-def test_readers_of_an_answer(readers: list[set[str]], want: set[str]) -> None:
-    citations = [Citation(n, Source("a", "T", readers=frozenset(r))) for n, r in enumerate(readers)]
-    assert readers_of(citations) == want
 
 
 def test_numbers_come_in_order_of_appearance_and_unknown_ids_go() -> None:

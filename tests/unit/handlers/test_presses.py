@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.citations import SourceCollector, readers_of
+from agent.audience import ORGANISATION
+from agent.citations import SourceCollector
 from agent.domain import Answer, Citation, Identity, Json, Passage
-from agent.durable import answers, inbox, lock
+from agent.durable import answers, feedback, inbox, lock
 from agent.durable.answers import Evidence, StoredAnswer
 from agent.durable.records import TurnRecord
 from handlers.surface import presses, replies
@@ -40,7 +41,7 @@ async def ended(place: PlainPlace) -> TurnRecord:
         place.clock,
         record,
         answer,
-        readers_of(citations),
+        ORGANISATION,
         Evidence(collector.evidence(citations), ("kb-1",)),
     )
     return await inbox.finish(place.table, place.clock, record, lease, "DONE", answer=sealed)
@@ -123,6 +124,26 @@ async def test_a_person_has_one_opinion_under_whatever_team_id(tmp_path: Path) -
         for at, person in (("1", BOB), ("2", replace(BOB, tenant="T0OTHER")))
     ]
     assert outcomes == ["thanks", "noted"]
+
+
+async def test_a_reason_is_asked_for_once_and_an_opinion_may_change(tmp_path: Path) -> None:
+    place = PlainPlace(tmp_path)
+    record = await ended(place)
+
+    async def pressed(action: str, at: str) -> presses.Ruling:
+        return await presses.decide(place, Press(action, record.turn, at), BOB)
+
+    assert [(await pressed("unhelpful", at)).outcome for at in "12"] == ["why", "why"]
+    await pressed("reason-outdated", "3")
+    known = await pressed("unhelpful", "4")
+    assert (known.outcome, known.work) == ("noted", None)
+    assert known.note == replies.reason_known("en", "outdated")
+    assert "out of date" in known.note.lower()
+    await pressed("reason-wrong", "5")
+    assert (await pressed("unhelpful", "6")).note == replies.reason_known("en", "wrong")
+    assert (await pressed("helpful", "7")).outcome == "thanks"
+    assert (await feedback.opinion(place.table, record.turn, BOB)) == ("helpful", "")
+    assert (await pressed("unhelpful", "8")).outcome == "why"
 
 
 async def test_a_press_of_another_organisation_or_platform_finds_nothing(tmp_path: Path) -> None:
