@@ -5,18 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Final, Literal
 
 from agent import phrases
 from agent.desk import Desk, Reply
-from agent.domain import Language, Question
+from agent.domain import Language, Platform, Question
 from agent.durable import feedback, keys, pauses, preferences
 from agent.durable.preferences import Preferences
 from agent.durable.records import TurnRecord
 from handlers.surface import manual
 
 CommandName = Literal[
-    "ask", "new", "sources", "model", "lang", "status", "feedback", "help", "pause", "resume"
+    "ask",
+    "new",
+    "sources",
+    "model",
+    "lang",
+    "status",
+    "feedback",
+    "help",
+    "pause",
+    "resume",
+    "unknown",
 ]
 
 WORDS: Final[Mapping[str, CommandName]] = {
@@ -45,8 +56,12 @@ _BARE: Final = re.compile(
     r"(?:lang|语言) (?:zh|en|auto|中文|英文|自动)|(?:sources|来源) (?:on|off) [a-z]+", re.IGNORECASE
 )
 """What is a command without its slash as well: words that nobody asks a question with."""
-_SLASHED: Final = frozenset(("pause", "resume"))
+_ADMINS: Final = frozenset(("pause", "resume"))
 """Commands of administrators, whose bare word may well be a question."""
+_SLASHED: Final = re.compile(r"[/／]([\w-]+)")
+"""A word that is meant as a command: a path has a second slash."""
+_SLACKS: Final = "plumb"
+"""The command of Slack, which people write in Feishu too."""
 _LANGUAGES: Final[Mapping[str, Literal["zh", "en", ""]]] = {
     "zh": "zh",
     "中文": "zh",
@@ -63,7 +78,7 @@ LONGEST_FEEDBACK: Final = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command and the words behind it."""
+    """A command and the words behind it; behind an unknown one stands what it was called."""
 
     name: CommandName
     rest: str = ""
@@ -72,29 +87,42 @@ class Command:
 def parse(text: str) -> Command | None:
     """The command in a message: /name with words behind it, or a name alone.
 
-    None for everything else: a word that is no command is a question.
+    None for everything else: a word without a slash that is no command is a question.
     """
-    first, _, rest = text.strip().partition(" ")
-    word = first.casefold()
-    if word.startswith("/"):
-        name = WORDS.get(word[1:])
-        return Command(name, rest.strip()) if name else None
-    name = WORDS.get(word)
-    if name is None or name in _SLASHED:
+    first, rest = _split(text)
+    slashed = _SLASHED.fullmatch(first)
+    if slashed:
+        word = slashed[1].casefold()
+        return parse_slash(rest) if word == _SLACKS else _named(word, rest)
+    name = WORDS.get(first.casefold())
+    if name is None or name in _ADMINS:
         return None
     if _BARE.fullmatch(text.strip()):
-        return Command(name, rest.strip())
-    return None if rest.strip() else Command(name)
+        return Command(name, rest)
+    return None if rest else Command(name)
 
 
 def parse_slash(text: str) -> Command:
-    """The command behind /plumb; without a known name all of it is a question."""
-    first, _, rest = text.strip().partition(" ")
-    word = first.casefold().removeprefix("/")
-    if not word:
+    """The command behind /plumb; words that begin with no known name are a question."""
+    first, rest = _split(text)
+    if not first:
         return Command("help")
+    slashed = _SLASHED.fullmatch(first)
+    if slashed:
+        return _named(slashed[1].casefold(), rest)
+    name = WORDS.get(first.casefold())
+    return Command(name, rest) if name else Command("ask", text.strip())
+
+
+def _split(text: str) -> tuple[str, str]:
+    """The first word and all behind it."""
+    first, *rest = text.split(maxsplit=1) or [""]
+    return first, "".join(rest).strip()
+
+
+def _named(word: str, rest: str) -> Command:
     name = WORDS.get(word)
-    return Command(name, rest.strip()) if name else Command("ask", text.strip())
+    return Command("unknown", word) if name is None else Command(name, rest)
 
 
 def question_of(question: Question) -> Question:
@@ -123,6 +151,10 @@ class _Order:
         return self.desk.preferences.language_or(self.record.question.language)
 
     @property
+    def platform(self) -> Platform:
+        return self.record.question.asker.platform
+
+    @property
     def chosen(self) -> Preferences:
         return self.desk.preferences
 
@@ -140,7 +172,16 @@ async def _new(order: _Order) -> Reply:
 
 
 async def _help(order: _Order) -> Reply:
-    return Reply(manual.help_text(order.language, order.record.question.asker.platform))
+    admin = order.desk.house.admin
+    return Reply(manual.help_text(order.language, order.platform, admin=admin))
+
+
+async def _unknown(order: _Order) -> Reply:
+    open_to = (w for w, name in WORDS.items() if order.desk.house.admin or name not in _ADMINS)
+    near = get_close_matches(order.rest, open_to, n=3, cutoff=0.5)
+    once = {WORDS[word]: word for word in reversed(near)}
+    names = [word for word in near if once[WORDS[word]] == word]
+    return Reply(manual.unknown_command(order.language, order.platform, order.rest, names))
 
 
 async def _sources(order: _Order) -> Reply:
@@ -152,7 +193,7 @@ async def _sources(order: _Order) -> Reply:
             return Reply(manual.line(order.language, "sources_unknown"))
         off = off | {kind} if switch == "off" else off - {kind}
         await order.save(replace(order.chosen, off=off))
-    return Reply(manual.sources(order.language, kinds, off))
+    return Reply(manual.sources(order.language, order.platform, kinds, off))
 
 
 async def _model(order: _Order) -> Reply:
@@ -173,7 +214,9 @@ async def _model(order: _Order) -> Reply:
 
 async def _lang(order: _Order) -> Reply:
     wanted = order.rest.casefold()
-    if wanted not in _LANGUAGES:
+    if wanted and wanted not in _LANGUAGES:
+        return Reply(manual.language_refused(order.language, order.platform, order.rest))
+    if not wanted:
         return Reply(manual.speaking(order.language))
     language = _LANGUAGES[wanted]
     await order.save(replace(order.chosen, language=language))
@@ -232,4 +275,5 @@ _RUNS: Final[Mapping[CommandName, Callable[[_Order], Awaitable[Reply]]]] = {
     "help": _help,
     "pause": _pause,
     "resume": _resume,
+    "unknown": _unknown,
 }

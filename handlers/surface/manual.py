@@ -27,41 +27,68 @@ Line = Literal[
 
 _HELP: Final[_Pair] = {
     "zh": (
-        "我根据公司的资料回答问题，并列出来源。直接写问题就行；在群里请 @我。\n"
-        "命令（{how}）：\n"
-        "ask 问题 —— 提问\n"
-        "new —— 忘掉之前的对话\n"
-        "sources —— 查看、开关资料来源（sources off kb）\n"
-        "model —— 查看、选择模型\n"
-        "lang zh | en | auto —— 选择语言\n"
-        "status —— 模型、资料数量、版本、排队情况\n"
-        "feedback 意见 —— 给我们提意见\n"
-        "help —— 显示这段说明"
+        "直接写问题就行；在群里请 @我。我根据公司资料回答，并列出来源。\n\n"
+        "💬 提问\n"
+        "{new} · 忘掉之前的对话\n"
+        "{ask} 问题 · 提问\n\n"
+        "⚙️ 设置\n"
+        "{sources} · 查看、开关资料来源\n"
+        "{model} · 查看、选择模型\n"
+        "{lang} zh、en 或 auto · 选择语言\n\n"
+        "ℹ️ 其他\n"
+        "{status} · 模型、资料数量、版本、排队\n"
+        "{feedback} 意见 · 给我们提意见\n"
+        "{help} · 显示这段说明"
     ),
     "en": (
-        "I answer from your company's documents and list the sources. Just write your question; in "
-        "a channel, mention me.\n"
-        "Commands ({how}):\n"
-        "ask QUESTION: ask something\n"
-        "new: forget the conversation so far\n"
-        "sources: see the sources and switch them on or off (sources off kb)\n"
-        "model: see the models and choose one\n"
-        "lang zh | en | auto: choose the language\n"
-        "status: model, number of documents, version, queue\n"
-        "feedback TEXT: tell us what you think\n"
-        "help: show this text"
+        "Just write your question; in a channel, mention me. I answer from your company's "
+        "documents and list the sources.\n\n"
+        "💬 Questions\n"
+        "{new} · forget the conversation so far\n"
+        "{ask} QUESTION · ask something\n\n"
+        "⚙️ Settings\n"
+        "{sources} · see the sources, switch them on or off\n"
+        "{model} · see the models, choose one\n"
+        "{lang} zh, en or auto · choose the language\n\n"
+        "ℹ️ More\n"
+        "{status} · model, documents, version, queue\n"
+        "{feedback} TEXT · tell us what you think\n"
+        "{help} · show this text"
     ),
 }
-_HOW: Final[dict[str, _Pair]] = {
-    "slack": {
-        "zh": "发送 /plumb 加命令，如 /plumb status",
-        "en": "send /plumb and the command, such as /plumb status",
-    },
-    "feishu": {
-        "zh": "发送 / 加命令，如 /status，或用机器人菜单",
-        "en": "send / and the command, such as /status, or use the bot's menu",
-    },
+_ADMIN_HELP: Final[_Pair] = {
+    "zh": (
+        "\n\n🛠 管理员\n"
+        "{pause} · 暂停在这里的回答（{pause} all：所有地方）\n"
+        "{resume} · 恢复回答（{resume} all：所有地方）"
+    ),
+    "en": (
+        "\n\n🛠 Administrators\n"
+        "{pause} · keep quiet in this chat ({pause} all: everywhere)\n"
+        "{resume} · answer again ({resume} all: everywhere)"
+    ),
 }
+_COMMANDS: Final = (
+    "ask",
+    "new",
+    "sources",
+    "model",
+    "lang",
+    "status",
+    "feedback",
+    "help",
+    "pause",
+    "resume",
+)
+_UNKNOWN: Final[_Pair] = {
+    "zh": "没有 {name} 这个命令。{nearest}\n全部命令：{help}。要提问，请直接写问题，不加斜杠。",
+    "en": (
+        "There is no command {name}.{nearest}\n"
+        "All commands: {help}. To ask a question, write it without a slash."
+    ),
+}
+_NEAREST: Final[_Pair] = {"zh": "您要的是 {names} 吗？", "en": " Did you mean {names}?"}
+_OR: Final[_Pair] = {"zh": " 或 ", "en": " or "}
 _STATUS: Final[_Pair] = {
     "zh": "模型：{model}\n您能查阅的资料：{documents} 篇\n版本：{version}\n{queue}",
     "en": "Model: {model}\nDocuments you may read: {documents}\nVersion: {version}\n{queue}",
@@ -90,12 +117,34 @@ _LANGUAGE: Final[_Pair] = {
     "zh": "我现在用中文跟您说。发送 lang en 换成英文，lang auto 跟随问题的语言。",
     "en": "I speak English with you. Send lang zh for Chinese, lang auto to follow the question.",
 }
+_LANGUAGE_REFUSED: Final[_Pair] = {
+    "zh": (
+        "没有“{name}”这个选项。可以选：zh（中文）、en（英文）、auto（跟随问题的语言）。"
+        "例如：{example}"
+    ),
+    "en": (
+        '"{name}" is not offered. To choose from: zh (Chinese), en (English), auto (the language '
+        "of your question). Send for example: {example}"
+    ),
+}
 _SOURCES: Final[_Pair] = {
-    "zh": "资料来源：\n{lines}\n发送 sources off kb 关闭，sources on kb 打开。",
-    "en": "Sources:\n{lines}\nSend sources off kb or sources on kb to switch.",
+    "zh": "资料来源：\n{lines}\n关闭请发送 {off}，打开请发送 {on}。",
+    "en": "Sources:\n{lines}\nTo switch one off or on, send {off} or {on}.",
+}
+_SWITCHED_OFF: Final[_Pair] = {
+    "zh": "您关闭了这些来源，所以没有搜索：{names}。要打开，请发送：{commands}",
+    "en": (
+        "You switched these sources off, so they were not searched: {names}. To switch them on, "
+        "send: {commands}"
+    ),
 }
 _ON: Final[dict[bool, _Pair]] = {True: {"zh": "开", "en": "on"}, False: {"zh": "关", "en": "off"}}
-_KINDS: Final[dict[str, _Pair]] = {"kb": {"zh": "知识库", "en": "the knowledge base"}}
+_KINDS: Final[dict[str, _Pair]] = {
+    "kb": {"zh": "知识库", "en": "the knowledge base"},
+    "messages": {"zh": "您的聊天", "en": "your chats"},
+    "docs": {"zh": "您的文档", "en": "your documents"},
+    "minutes": {"zh": "您的会议纪要", "en": "your meeting minutes"},
+}
 _LINES: Final[dict[Line, _Pair]] = {
     "ask_what": {
         "zh": "请把问题写在命令后面，例如：/ask 出差住宿标准是多少？",
@@ -182,9 +231,25 @@ WELCOME: Final[dict[Language, Welcome]] = {
 }
 
 
-def help_text(language: Language, platform: str) -> str:
-    """What the bot does and its commands."""
-    return _HELP[language].format(how=_HOW[platform][language])
+def command(platform: str, words: str) -> str:
+    """A command as a person has to write it there."""
+    return f"/plumb {words}" if platform == "slack" else f"/{words}"
+
+
+def help_text(language: Language, platform: str, *, admin: bool = False) -> str:
+    """What the bot does and its commands, with those of administrators for them."""
+    text = _HELP[language] + (_ADMIN_HELP[language] if admin else "")
+    return text.format_map({name: command(platform, name) for name in _COMMANDS})
+
+
+def unknown_command(language: Language, platform: str, name: str, near: Sequence[str]) -> str:
+    """There is no such command; `near` are names that look like it."""
+    names = _OR[language].join(command(platform, word) for word in near)
+    return _UNKNOWN[language].format(
+        name=command(platform, name[:40]),
+        nearest=_NEAREST[language].format(names=names) if near else "",
+        help=command(platform, "help"),
+    )
 
 
 def status(language: Language, model: str, documents: int, version: str, waiting: int) -> str:
@@ -215,12 +280,31 @@ def speaking(language: Language) -> str:
     return _LANGUAGE[language]
 
 
-def sources(language: Language, kinds: Sequence[str], off: frozenset[str]) -> str:
+def language_refused(language: Language, platform: str, name: str) -> str:
+    """A language that is not offered was asked for."""
+    example = command(platform, "lang auto")
+    return _LANGUAGE_REFUSED[language].format(name=name[:40], example=example)
+
+
+def sources(language: Language, platform: str, kinds: Sequence[str], off: frozenset[str]) -> str:
     """Each kind of source with whether it is searched for this person."""
     lines = [
         f"{_KINDS[kind][language]} ({kind}): {_ON[kind not in off][language]}" for kind in kinds
     ]
-    return _SOURCES[language].format(lines="\n".join(lines))
+    return _SOURCES[language].format(
+        lines="\n".join(lines),
+        off=command(platform, f"sources off {kinds[0]}"),
+        on=command(platform, f"sources on {kinds[0]}"),
+    )
+
+
+def switched_off(language: Language, platform: str, kinds: Sequence[str]) -> str:
+    """Under a refusal: what was not searched because the person switched it off."""
+    joint = "、" if language == "zh" else ", "
+    return _SWITCHED_OFF[language].format(
+        names=joint.join(_KINDS[kind][language] for kind in kinds),
+        commands=joint.join(command(platform, f"sources on {kind}") for kind in kinds),
+    )
 
 
 def line(language: Language, name: Line) -> str:

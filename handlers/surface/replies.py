@@ -104,6 +104,13 @@ _NOTES: Final[dict[Note, _Pair]] = {
     },
     "working": {"zh": "收到，正在处理……", "en": "Got it, working on it…"},
 }
+_REASON_KNOWN: Final[_Pair] = {
+    "zh": "您的评价（没帮助：{reason}）已经记下了。改变主意的话，请点“有帮助”或另一个原因。",
+    "en": (
+        "Your opinion is noted already (not helpful: {reason}). If you have changed your mind, "
+        "press Helpful or another reason."
+    ),
+}
 _QUEUED: Final[_Pair] = {
     "zh": "您的问题已收到，前面还有 {n} 个问题，轮到后我会回答。（PL-401）",
     "en": "Got your question. {n} before it; I answer it when it is its turn. (PL-401)",
@@ -134,6 +141,11 @@ _NONE: Final[_Pair] = {"zh": "无", "en": "none"}
 def note(language: Language, name: Note) -> str:
     """One sentence for a person who pressed something."""
     return _NOTES[name][language]
+
+
+def reason_known(language: Language, reason: ReasonName) -> str:
+    """A person says once more that an answer did not help, and has said why."""
+    return _REASON_KNOWN[language].format(reason=REASONS[reason][language])
 
 
 def codes() -> dict[str, dict[Language, str]]:
