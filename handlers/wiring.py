@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from agent.domain import Identity, Platform, Question
     from agent.durable.records import TurnRecord, Versions
     from agent.ports import Model
+    from connectors.directory import OrganisationDirectory, People
     from handlers.configuration import Configuration
     from rag.knowledge import Knowledge
 
@@ -73,13 +74,26 @@ def receiving(settings: Settings) -> Receiving:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What is ours on one platform, all on one client; `close` ends the client.
+
+    `people` makes the directory that knows the named groups.
+    """
+
+    chat: Chat
+    gatherer: Gatherer
+    people: Callable[[frozenset[str]], People]
+    close: Close
+
+
 class Workplace:
     """What the worker works with. It belongs to the event loop that it is used on first."""
 
     def __init__(self, settings: Settings) -> None:
         stores = receiving(settings)
         self._settings = settings
-        self._sides: dict[Platform, tuple[Chat, Gatherer]] = {}
+        self._sides: dict[Platform, Side] = {}
         self._closing: list[Close] = []
         self._kit: TurnKit | None = None
         self._kit_wanted = asyncio.Lock()
@@ -98,7 +112,7 @@ class Workplace:
         Raises:
             Misconfigured: the platform's credentials are missing.
         """
-        return self._side(platform)[0]
+        return self._side(platform).chat
 
     def gatherer(self, platform: Platform) -> Gatherer:
         """What reads on the platform; it shares the client of the chat.
@@ -106,13 +120,20 @@ class Workplace:
         Raises:
             Misconfigured: the platform's credentials are missing.
         """
-        return self._side(platform)[1]
+        return self._side(platform).gatherer
 
-    def _side(self, platform: Platform) -> tuple[Chat, Gatherer]:
+    def people(self, platform: Platform, wanted: frozenset[str]) -> People:
+        """The platform's directory of people; `wanted` are the groups that matter.
+
+        Raises:
+            Misconfigured: the platform's credentials are missing.
+        """
+        return self._side(platform).people(wanted)
+
+    def _side(self, platform: Platform) -> Side:
         if platform not in self._sides:
-            chat, gatherer, close = _open_platform(platform, self._settings, self.clock)
-            self._sides[platform] = (chat, gatherer)
-            self._closing.append(close)
+            self._sides[platform] = _open_platform(platform, self._settings, self.clock)
+            self._closing.append(self._sides[platform].close)
         return self._sides[platform]
 
     async def desk(self, record: TurnRecord) -> tuple[Desk, Versions]:
@@ -176,7 +197,8 @@ class TurnKit:
         from rag.knowledge import build_tools
 
         asker = question.asker
-        own = asker.labels(self.configuration.groups_of(asker))
+        directory = self.directory(place)
+        own = await directory.labels(asker)
         labels = own & {EVERYONE} if question.chat.kind == "group" else own
         chosen = await preferences.load(place.table, asker.principal)
         tools = build_tools(self.knowledge.index, self.knowledge.embedder, labels)
@@ -197,6 +219,17 @@ class TurnKit:
             manners=ChatManners(),
         )
         return desk, self.versions
+
+    def directory(self, place: Workplace) -> OrganisationDirectory:
+        """Who people are, by the configuration and by their platform."""
+        from connectors.directory import OrganisationDirectory
+
+        configuration = self.configuration
+
+        def people(platform: Platform) -> People:
+            return place.people(platform, configuration.platform_groups(platform))
+
+        return OrganisationDirectory(place.table, place.clock, place.org, configuration, people)
 
     async def _model(self, name: str, place: Workplace) -> Model:
         """The model that a person chose, while it is offered and can be opened, else our own."""
@@ -278,7 +311,9 @@ def _turn_kit(settings: Settings, table: Table, clock: Clock) -> TurnKit:
     opened.embedder.embed_queries(("ready",))
     return TurnKit(
         settings,
-        load_configuration(settings.config),
+        load_configuration(settings.config).with_tenants(
+            settings.feishu_tenant, settings.slack_tenant
+        ),
         model,
         close,
         opened,
@@ -291,12 +326,11 @@ def _turn_kit(settings: Settings, table: Table, clock: Clock) -> TurnKit:
     )
 
 
-def _open_platform(
-    platform: Platform, settings: Settings, clock: Clock
-) -> tuple[Chat, Gatherer, Close]:
+def _open_platform(platform: Platform, settings: Settings, clock: Clock) -> Side:
     if platform == "feishu":
         from connectors.feishu.api import FeishuApi
         from connectors.feishu.chat import FeishuChat
+        from connectors.feishu.directory import FeishuPeople
         from connectors.feishu.gather import FeishuGatherer
 
         if not settings.feishu_app_id or not settings.feishu_app_secret:
@@ -305,12 +339,15 @@ def _open_platform(
             settings.feishu_app_id, settings.feishu_app_secret, settings.feishu_base_url, clock
         )
         gatherer = FeishuGatherer(feishu, settings.feishu_app_id)
-        return FeishuChat(feishu, clock), gatherer, feishu.close
+        chat = FeishuChat(feishu, clock)
+        return Side(chat, gatherer, partial(FeishuPeople, feishu), feishu.close)
     from connectors.slack.api import SlackApi
     from connectors.slack.chat import SlackChat
+    from connectors.slack.directory import SlackPeople
     from connectors.slack.gather import SlackGatherer
 
     if not settings.slack_bot_token:
         raise Misconfigured("Set PLUMBLINE_SLACK_BOT_TOKEN.")
     slack = SlackApi(settings.slack_bot_token, settings.slack_base_url, clock)
-    return SlackChat(slack, clock), SlackGatherer(slack), slack.close
+    chat = SlackChat(slack, clock)
+    return Side(chat, SlackGatherer(slack), partial(SlackPeople, slack), slack.close)

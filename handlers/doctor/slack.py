@@ -22,7 +22,8 @@ SCOPES: Final[Mapping[str, bool]] = {
     "im:write": False,
     "reactions:read": False,
     "reactions:write": True,
-    "users:read": False,
+    "usergroups:read": False,
+    "users:read": True,
 }
 """The bot's scopes, and whether the product can not do without."""
 

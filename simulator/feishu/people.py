@@ -11,6 +11,7 @@ from simulator.state.matching import score
 from simulator.state.workspace import BOT, Chat
 
 Json = dict[str, Any]
+COMPANY = "od-demo-company"
 
 
 def department_id(person: Person) -> str:
@@ -58,6 +59,28 @@ def department(call: Call) -> Json:
                 }
             }
     raise FeishuError(99992352, "not a valid department id", 400)
+
+
+def departments_above(call: Call) -> Json:
+    """GET /contact/v3/departments/parent: every department is part of the company."""
+    if not any(
+        department_id(person) == call.query.get("department_id")
+        for person in call.side.world.company.people
+    ):
+        raise FeishuError(99992352, "not a valid department id", 400)
+    return {"items": [{"name": "Company", "open_department_id": COMPANY}], "has_more": False}
+
+
+def group_id(name: str) -> str:
+    """Make a user group's id from the group's name."""
+    return f"g-demo-{name}"
+
+
+def groups_of_member(call: Call) -> Json:
+    """GET /contact/v3/group/member_belong: the company's groups have fixed members."""
+    person = _known(call, call.query.get("member_id", ""))
+    fixed = call.query.get("group_type", "1") == "1"
+    return {"group_list": [group_id(n) for n in person.groups] if fixed else [], "has_more": False}
 
 
 def _chat_item(chat: Chat) -> Json:
@@ -148,7 +171,9 @@ def is_in_chat(call: Call) -> Json:
 
 ROUTES = [
     Route("GET", "/open-apis/contact/v3/users/:user_id", user),
+    Route("GET", "/open-apis/contact/v3/departments/parent", departments_above),
     Route("GET", "/open-apis/contact/v3/departments/:department_id", department),
+    Route("GET", "/open-apis/contact/v3/group/member_belong", groups_of_member),
     Route("GET", "/open-apis/im/v1/chats", chats),
     Route("GET", "/open-apis/im/v1/chats/search", chats),
     Route("GET", "/open-apis/im/v1/chats/:chat_id", chat_info),

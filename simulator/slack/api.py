@@ -9,6 +9,7 @@ from simulator.slack import (
     chat,
     conversations,
     files,
+    groups,
     identity,
     search,
     streams,
@@ -23,6 +24,7 @@ METHODS = {
     **assistant.METHODS,
     **conversations.METHODS,
     **files.METHODS,
+    **groups.METHODS,
     **search.METHODS,
     **canvases.METHODS,
 }

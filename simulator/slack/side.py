@@ -24,7 +24,7 @@ SIGNING_SECRET = "demo-signing-secret"  # noqa: S105 - as above
 BOT_SCOPES = (
     "app_mentions:read,chat:write,im:history,im:write,channels:history,groups:history,files:read,"
     "files:write,commands,reactions:read,reactions:write,users:read,assistant:write,"
-    "search:read.public,canvases:read"
+    "search:read.public,canvases:read,usergroups:read"
 )
 USER_SCOPES = (
     "search:read.public,search:read.private,search:read.im,search:read.mpim,search:read.files,"
