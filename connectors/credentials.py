@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from agent.domain import Identity
@@ -219,6 +219,8 @@ class Vault:
 
     async def _stored(self, held: Held, grant: Grant, issuer: Issuer) -> Grant:
         """Store the new pair in place of the old one, whoever has the lease by now."""
+        if not grant.scopes:
+            grant = replace(grant, scopes=held.grant.scopes)
         fresh = Held(held.owner, self.ids.new(), grant)
         item = await holdings.token_item(self.cipher, fresh, self.clock.now(), _renew_at)
         for last in (False,) * (STORE_TRIES - 1) + (True,):
