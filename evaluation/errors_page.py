@@ -25,7 +25,7 @@ and no traceback reaches a chat. Made by `python -m evaluation.errors_page`.
 
 def page() -> str:
     """The whole page as markdown."""
-    texts = phrases.error_codes() | replies.codes()
+    texts = {**phrases.error_codes(), **replies.codes()}
     rows = (f"| {code} | {text['zh']} | {text['en']} |" for code, text in sorted(texts.items()))
     return _HEAD + "\n".join(rows) + "\n"
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from agent import phrases
 from agent.domain import Language, Source
 from agent.ports import Control, Frame
+from connectors import wording
 from connectors.feishu.markup import TABLES, card_writer, plain_writer, safe_url
 from connectors.markup.pages import pages
 from connectors.markup.renderer import document
@@ -22,7 +22,7 @@ TEXT_LIMIT: Final = 20_000
 ANSWER: Final = "answer"
 PROGRESS: Final = "progress"
 _SOURCES_LIMIT: Final = 5_000
-_COLOURS: Final[dict[phrases.CardState, str]] = {
+_COLOURS: Final[dict[wording.CardState, str]] = {
     "working": "blue",
     "done": "green",
     "refused": "grey",
@@ -57,7 +57,7 @@ def streaming_card(language: Language, text: str, progress: str) -> Card:
     )
 
 
-def final_card(language: Language, state: phrases.CardState, content: CardText) -> Card:
+def final_card(language: Language, state: wording.CardState, content: CardText) -> Card:
     """The card of a finished answer."""
     elements = [_markdown(ANSWER, content.text)] if content.text else []
     if content.notice:
@@ -110,15 +110,15 @@ def _behavior(control: Control) -> Card:
     return {"type": "callback", "value": {"a": control.action, "t": control.turn}}
 
 
-def summary(language: Language, state: phrases.CardState) -> str:
+def summary(language: Language, state: wording.CardState) -> str:
     """What the chat list shows for the card."""
-    return phrases.state_title(language, state)
+    return wording.state_title(language, state)
 
 
 def _card(
-    language: Language, state: phrases.CardState, elements: list[Card], *, streaming: bool
+    language: Language, state: wording.CardState, elements: list[Card], *, streaming: bool
 ) -> Card:
-    title = phrases.state_title(language, state)
+    title = wording.state_title(language, state)
     return {
         "schema": "2.0",
         "config": {
@@ -154,7 +154,7 @@ def card_texts(frame: Frame, tables: int = TABLES) -> tuple[CardText, ...]:
     texts = [card_writer(tables).blocks(page) for page in pages(blocks, written, TEXT_LIMIT)]
     sources = source_list(frame.language, numbering.cited)
     notice = plain(frame.notice)
-    more = plain(phrases.goes_on(frame.language))
+    more = plain(wording.goes_on(frame.language))
     return (
         *(CardText(text, notice=more) for text in texts[:-1]),
         CardText(texts[-1], sources, notice, tuple(frame.controls)),
@@ -183,7 +183,7 @@ def source_list(language: Language, cited: Sequence[Source]) -> str:
     """The numbered sources with icon, title, kind, date and link; "" without any."""
     if not cited:
         return ""
-    lines = [f"**{phrases.sources_title(language)}**"]
+    lines = [f"**{wording.sources_title(language)}**"]
     for n, source in enumerate(cited, 1):
         line = _source_line(language, n, source)
         if size("\n".join((*lines, line))) > _SOURCES_LIMIT:
@@ -195,10 +195,10 @@ def source_list(language: Language, cited: Sequence[Source]) -> str:
 
 def _source_line(language: Language, n: int, source: Source) -> str:
     number = card_writer().inline((CitationMark(n, ""),), line_start=False)
-    icon = phrases.source_icon(source.kind, private=source.private)
+    icon = wording.source_icon(source.kind, private=source.private)
     words = " ".join((source.title or source.source).split())[:120]
     title = card_writer().inline((Words(words),), line_start=False)
     address = safe_url(source.url)
     shown = f"[{title}]({address})" if address else title
-    facts = plain(phrases.source_facts(language, source))
+    facts = plain(wording.source_facts(language, source))
     return f"{number} {icon} {shown}" + (f" · {facts}" if facts else "")

@@ -13,11 +13,11 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from agent import phrases
 from agent.domain import ChatRef, Identity, Source
 from agent.errors import PlatformRefused, PlumblineError
 from agent.markers import is_refusal
 from agent.ports import Clock, Control, Frame, Sign
+from connectors import wording
 from connectors.feishu import card as cards
 from connectors.feishu.api import FeishuApi
 from connectors.feishu.markup import TABLES, card_writer
@@ -306,7 +306,7 @@ class FeishuAnswer:
         self._message = self._message or message
 
 
-def _state(frame: Frame) -> phrases.CardState:
+def _state(frame: Frame) -> wording.CardState:
     if is_refusal(frame.text):
         return "refused"
     return "done" if frame.text.strip() else "failed"

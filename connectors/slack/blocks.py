@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from agent import phrases
 from agent.domain import Language, Source
 from agent.ports import Control, Frame
+from connectors import wording
 from connectors.markup.pages import pages, split_exact
 from connectors.markup.renderer import document
 from connectors.markup.tree import Block, Words
@@ -131,7 +131,7 @@ def source_list(language: Language, cited: Sequence[Source]) -> str:
     """The numbered sources with icon, title, kind, date and link; "" without any."""
     if not cited:
         return ""
-    text = f"*{phrases.sources_title(language)}*"
+    text = f"*{wording.sources_title(language)}*"
     for n, source in enumerate(cited, 1):
         line = _source_line(language, n, source)
         if len(text) + len(line) > _SOURCES_LIMIT:
@@ -141,10 +141,10 @@ def source_list(language: Language, cited: Sequence[Source]) -> str:
 
 
 def _source_line(language: Language, n: int, source: Source) -> str:
-    icon = phrases.source_icon(source.kind, private=source.private)
+    icon = wording.source_icon(source.kind, private=source.private)
     words = " ".join((source.title or source.source).split())[:120]
     address = safe_url(source.url).replace("&", "&amp;")
-    facts = own_words(phrases.source_facts(language, source))
+    facts = own_words(wording.source_facts(language, source))
     title = own_words(words)
     shown = f"<{address}|{title.replace('`', '').replace('|', '¦')}>" if address else title
     return f"[{n}] {icon} {shown}" + (f" · {facts}" if facts else "")

@@ -12,6 +12,7 @@ from agent import phrases
 from agent.domain import EVERYONE
 from agent.models.offline.model import OfflineModel
 from agent.stores.system_clock import SystemClock
+from connectors import wording
 from tests.fakes.stage import Json, Reply, Stage, words
 from tests.scenario.conftest import SLACK_LATER, Open
 
@@ -48,7 +49,7 @@ async def test_direct_question_is_seen_then_streamed_then_cited(stage: Open) -> 
         assert "https://kb.example.com/travel.en" in reply.shown
         assert "Business travel policy" in reply.shown
         assert "2026-02-16" in reply.shown
-        assert phrases.sources_title("en") in reply.shown
+        assert wording.sources_title("en") in reply.shown
         assert phrases.offline_model("en") in reply.shown
         sent = [str(c["body"]) for c in rest]
         if bot.platform == "feishu":
@@ -73,7 +74,7 @@ async def test_chinese_question_gets_a_chinese_answer(stage: Open) -> None:
         reply = await bot.ask("去上海出差的住宿标准是多少？")
         assert "650元" in reply.shown
         assert "https://kb.example.com/travel.zh" in reply.shown
-        assert phrases.sources_title("zh") in reply.shown
+        assert wording.sources_title("zh") in reply.shown
         assert phrases.offline_model("zh") in reply.shown
 
 

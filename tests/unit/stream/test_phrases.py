@@ -6,8 +6,9 @@ from typing import get_args
 import pytest
 
 from agent import phrases
-from agent.domain import Language, Source
+from agent.domain import Attachment, Language, Source
 from agent.errors import PlumblineError
+from connectors import wording
 
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 
@@ -42,8 +43,13 @@ def test_nothing_is_left_unfilled(language: Language) -> None:
         phrases.step_limit(language, 10),
         phrases.refusal_steps(language),
         phrases.kept_private(language),
-        phrases.continued(language),
-        *(phrases.state_title(language, state) for state in get_args(phrases.CardState)),
+        phrases.summarise(language),
+        phrases.files_unread(language, [Attachment("image", "k")] if language == "zh" else [Attachment("file", "k")]),
+        phrases.shortened(language),
+        phrases.unsearched(language, ["知识库" if language == "zh" else "the knowledge base"]),
+        wording.goes_on(language),
+        wording.sources_title(language),
+        *(wording.state_title(language, state) for state in get_args(wording.CardState)),
     ]
     assert all(text and "{" not in text for text in texts)
     chinese = [any("\u4e00" <= c <= "\u9fff" for c in text) for text in texts]
@@ -52,6 +58,6 @@ def test_nothing_is_left_unfilled(language: Language) -> None:
 
 def test_facts_of_a_source() -> None:
     source = Source("a", "A", kind="policy", updated="2026-01-02", status="obsolete")
-    assert phrases.source_facts("zh", source) == "制度 · 2026-01-02 · 已失效"
-    assert phrases.source_facts("en", Source("a", "A")) == ""
-    assert phrases.source_icon("policy", private=True) == "🔒"
+    assert wording.source_facts("zh", source) == "制度 · 2026-01-02 · 已失效"
+    assert wording.source_facts("en", Source("a", "A")) == ""
+    assert wording.source_icon("policy", private=True) == "🔒"
