@@ -33,9 +33,11 @@ class FixedRooms:
 
 @dataclass(slots=True)
 class FixedDirectory:
-    """Groups by user id."""
+    """Groups by user id; `asked` are the users it was asked about, in order."""
 
     groups: Mapping[str, set[str]] = field(default_factory=dict[str, set[str]])
+    asked: list[str] = field(default_factory=list[str])
 
     async def labels(self, person: Identity) -> frozenset[str]:
+        self.asked.append(person.user)
         return person.labels(frozenset(self.groups.get(person.user, ())))

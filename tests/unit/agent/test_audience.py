@@ -17,7 +17,7 @@ ROOM = "chat:feishu:oc_room"
 READERS = st.frozensets(
     st.sampled_from([EVERYONE, "group:hr", "group:finance", "person:feishu:ou_a", ROOM]), max_size=4
 )
-MEMBERS = st.lists(READERS, max_size=4)
+MEMBERS = st.lists(READERS, min_size=1, max_size=4)
 PEOPLE = tuple(replace(ALICE, user=f"ou_{name}") for name in "abc")
 GROUP = replace(question(), chat=ChatRef("oc_room", "group", "om_1"))
 
@@ -126,3 +126,9 @@ async def test_an_event_that_names_outsiders_needs_no_question() -> None:
     rooms = FixedRooms(PEOPLE)
     assert not await Audience(rooms, FixedDirectory(), hinted).may_read(ORGANISATION)
     assert rooms.asked == []
+
+
+async def test_the_first_person_who_may_not_read_it_ends_the_look_up() -> None:
+    directory = FixedDirectory({"ou_a": {"hr"}})
+    assert not await Audience(FixedRooms(PEOPLE), directory, GROUP).may_read(HR)
+    assert directory.asked == ["ou_a", "ou_b"]
