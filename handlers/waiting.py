@@ -6,11 +6,11 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agent.durable import feedback, inbox
+from agent.durable import inbox
 from agent.durable.lock import Lease
 from agent.durable.records import TurnRecord
 from agent.errors import PlumblineError
-from handlers.surface import replies
+from handlers.surface import feedback, replies
 
 if TYPE_CHECKING:
     from handlers.wiring import Workplace

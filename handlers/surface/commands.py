@@ -11,10 +11,10 @@ from typing import Final, Literal
 from agent import phrases
 from agent.desk import Desk, Reply
 from agent.domain import Language, Platform, Question
-from agent.durable import feedback, keys, pauses, preferences
+from agent.durable import keys, pauses, preferences
 from agent.durable.preferences import Preferences
 from agent.durable.records import TurnRecord
-from handlers.surface import manual
+from handlers.surface import feedback, manual
 
 CommandName = Literal[
     "ask",

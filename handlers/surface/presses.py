@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Final, Protocol, get_args
 
 from agent.domain import Answer, ChatRef, Identity, Json, Language, Question
-from agent.durable import answers, feedback, keys, preferences
+from agent.durable import answers, keys, preferences
 from agent.durable.records import TurnRecord
 from agent.ports import Clock, Control, Table
-from handlers.surface import replies, share
+from handlers.surface import feedback, replies, share
 from handlers.surface.replies import ButtonName, Note, ReasonName
 
 REASON: Final = "reason-"

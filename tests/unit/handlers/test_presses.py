@@ -10,10 +10,10 @@ import pytest
 from agent.audience import ORGANISATION
 from agent.citations import SourceCollector
 from agent.domain import Answer, Citation, Identity, Json, Passage
-from agent.durable import answers, feedback, inbox, lock
+from agent.durable import answers, inbox, lock
 from agent.durable.answers import Evidence, StoredAnswer
 from agent.durable.records import TurnRecord
-from handlers.surface import presses, replies
+from handlers.surface import feedback, presses, replies
 from handlers.surface.actions import passages
 from handlers.surface.presses import Press
 from tests.fakes.desk import PlainPlace, asked
