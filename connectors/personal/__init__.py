@@ -1,0 +1,1 @@
+"""What the connectors of both platforms share when they read as the asker."""
