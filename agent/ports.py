@@ -62,6 +62,10 @@ class Absent:
     name: str = ""
 
 
+NEW = (Absent(),)
+"""The condition of a write that makes an item and never replaces one."""
+
+
 @value
 class Exists:
     """Holds when the item (name "") or the named attribute exists."""

@@ -1,6 +1,6 @@
 """The paced stream of one answer: many small changes in, few whole frames out.
 
-A turn reports what it knows (progress, text, sources); one writer shows the latest frame, never
+A turn reports what it knows (progress, text, sources); the latest frame is shown, never
 two at once and no faster than the platform allows. What is shown in between may be skipped; the
 last frame is sent until it is delivered or its time is up.
 """
@@ -44,7 +44,7 @@ class AnswerStream:
     """One answer on its way to the person; an async context manager used by one turn.
 
     `progress`, `delta`, `replace` and `sources` only note the change and return at once. `finish`
-    sends the last frame. Leaving the context stops the writer; nothing runs on after it, and an
+    sends the last frame. Leaving the context ends it all; nothing runs on after it, and an
     error of the body goes on as it is.
 
     Args:
@@ -72,7 +72,7 @@ class AnswerStream:
         self._pieces: list[str] = []
         self._progress = ""
         self._sources: Mapping[str, Source] | None = None
-        self._changed = asyncio.Event()
+        self._wanted = False
         self._shown = False
         self._showing = False
         self._closing = False
@@ -80,11 +80,11 @@ class AnswerStream:
         self._slow_down = 1
         self._begun = self._last_call = clock.monotonic()
         self._not_before = self._begun
-        self._writer: asyncio.Task[None] | None = None
+        self._show_task: asyncio.Task[None] | None = None
+        self._slot: Timer | None = None
         self._alarm: Timer | None = None
 
     async def __aenter__(self) -> Self:
-        self._writer = asyncio.create_task(self._write())
         self._alarm = self._clock.later(QUIET, self._show_life)
         return self
 
@@ -94,13 +94,14 @@ class AnswerStream:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # An ended task remembers this stream in its traceback: let go, both are freed at once.
-        writer, self._writer = self._writer, None
+        self._close()
         if self._alarm is not None:
             self._alarm.cancel()
-        if writer is not None:
-            writer.cancel()
-            await asyncio.wait((writer,))
+        # An ended task remembers this stream in its traceback: let go, both are freed at once.
+        task, self._show_task = self._show_task, None
+        if task is not None and not task.done():
+            task.cancel()
+            await asyncio.wait((task,))
 
     @property
     def text(self) -> str:
@@ -118,18 +119,18 @@ class AnswerStream:
         """Show one line in plain words under the text; "" takes it away."""
         if line != self._progress:
             self._progress = line
-            self._changed.set()
+            self._want()
 
     def delta(self, text: str) -> None:
         """Add words to the text. The progress line goes: the words themselves show progress."""
         self._pieces.append(text)
         self._progress = ""
-        self._changed.set()
+        self._want()
 
     def replace(self, text: str) -> None:
         """Put another text in place of all words so far ("" drops provisional words)."""
         self._pieces = [text]
-        self._changed.set()
+        self._want()
 
     def sources(self, table: Mapping[str, Source]) -> None:
         """Say what the markers in the text may mean; the mapping may go on growing."""
@@ -153,7 +154,9 @@ class AnswerStream:
         if self._finished:
             raise RuntimeError("finish was called twice")
         self._finished = True
-        await self._stop_writer()
+        self._close()
+        if self._showing and self._show_task is not None:
+            await asyncio.wait((self._show_task,))
         frame = Frame(
             self._turn,
             self._language,
@@ -167,20 +170,12 @@ class AnswerStream:
 
     # --- the last frame ----------------------------------------------------------------------
 
-    async def _stop_writer(self) -> None:
-        """Let a show in flight end; a writer that only waits is stopped at once."""
-        self._closing = True
-        if self._writer is None:
-            return
-        if self._showing:
-            await asyncio.wait((self._writer,))
-        else:
-            self._writer.cancel()
-
     async def _deliver(self, frame: Frame) -> None:
         deadline = self._clock.monotonic() + self._patience.limit
         pause = self._patience.first_pause
-        await self._wait_for_slot(0.0)
+        wait = self._until_slot(0.0)
+        if wait > 0:
+            await self._clock.sleep(wait)
         while True:
             try:
                 await self._message.finish(frame)
@@ -196,30 +191,41 @@ class AnswerStream:
 
     # --- intermediate frames -----------------------------------------------------------------
 
-    async def _wait_for_slot(self, floor: float) -> None:
-        """Wait until the pace, slowed down by refusals, and a named pause both allow a call."""
+    def _until_slot(self, floor: float) -> float:
+        """Seconds until the pace, slowed down by refusals, and a named pause both allow a call."""
         pace = max(self._message.pace, floor)
         if self._slow_down > 1:
             pace = max(pace, min(pace * self._slow_down, SLOWEST))
         slot = self._not_before
         if self._shown:
             slot = max(slot, self._last_call + pace)
-        wait = slot - self._clock.monotonic()
-        if wait > 0:
-            await self._clock.sleep(wait)
+        return max(slot - self._clock.monotonic(), 0.0)
 
-    async def _write(self) -> None:
-        while not self._closing:
-            await self._changed.wait()
-            await self._wait_for_slot(FLOOR)
-            self._changed.clear()
-            await self._show()
+    def _want(self) -> None:
+        """Have the latest frame shown as soon as the pace allows, if none is on its way."""
+        self._wanted = True
+        busy = self._show_task is not None and not self._show_task.done()
+        if self._slot is None and not busy and not self._closing:
+            self._slot = self._clock.later(self._until_slot(FLOOR), self._begin_show)
+
+    def _begin_show(self) -> None:
+        self._slot = None
+        self._show_task = asyncio.create_task(self._show())
+
+    def _close(self) -> None:
+        """Show no further frame; a show in flight goes on."""
+        self._closing = True
+        if self._slot is not None:
+            self._slot.cancel()
+            self._slot = None
+        if self._show_task is not None and not self._showing:
+            self._show_task.cancel()
 
     def _show_life(self) -> None:
         """Ask for a frame when nothing was shown for a while, so that the person sees life."""
         wait = self._last_call + QUIET - self._clock.monotonic()
         if wait <= 0:
-            self._changed.set()
+            self._want()
             wait = QUIET
         self._alarm = self._clock.later(wait, self._show_life)
 
@@ -229,14 +235,14 @@ class AnswerStream:
         if now - self._last_call >= QUIET:
             progress = phrases.still(self._language, progress, now - self._begun)
         frame = Frame(self._turn, self._language, self.text, progress, sources=self._sources)
-        self._showing = self._shown = True
+        self._showing, self._shown, self._wanted = True, True, False
         try:
             await self._message.show(frame)
         except RateLimited as error:
             self._slow_down *= 2
             self._not_before = self._clock.monotonic() + error.retry_after
             log.info("frame skipped: %s", error.code)
-            self._changed.set()
+            self._wanted = True
         except PlumblineError as error:
             log.info("frame skipped: %s", error.code)
         except Exception:  # a slip in a frame between must not cost the answer; the last one raises
@@ -244,3 +250,5 @@ class AnswerStream:
         finally:
             self._showing = False
             self._last_call = self._clock.monotonic()
+        if self._wanted and not self._closing:
+            self._slot = self._clock.later(self._until_slot(FLOOR), self._begin_show)

@@ -106,7 +106,9 @@ async def _answer(workplace: Workplace, record: TurnRecord, lease: Lease) -> Non
             if gathered is None:
                 await inbox.cancel_pending(workplace.table, workplace.clock, record, lease)
                 return
-            record = replace(record, question=gathered)
+            fresh = None if gathered is record.question else gathered
+            if fresh is not None:
+                record = replace(record, question=fresh)
             desk, versions = await workplace.desk(record)
         except Exception as fault:  # noqa: BLE001  what can not even begin is told as well
             await _give_up(workplace, record, lease, fault)
@@ -115,7 +117,7 @@ async def _answer(workplace: Workplace, record: TurnRecord, lease: Lease) -> Non
         from handlers.surface.actions import ACTS, keeps_quiet, perform
 
         record = await inbox.start(
-            workplace.table, workplace.clock, record, lease.fence, versions, gathered
+            workplace.table, workplace.clock, record, lease.fence, versions, fresh
         )
         try:
             if record.question.act in ACTS:

@@ -19,7 +19,7 @@ from agent.durable.records import (
 from agent.errors import ConditionFailed, Unavailable
 from agent.jsontext import packed
 from agent.ports import (
-    Absent,
+    NEW,
     AnyOf,
     Change,
     Clock,
@@ -80,7 +80,7 @@ async def accept(
     marker = new_item(record.marker, "marker", record.org, now)
     marker["due_pk"], marker["due_sk"] = keys.due(record.turn, now + UNRUNG_AFTER)
     try:
-        await table.transact((Put(record.to_item(), (Absent(),)), Put(marker)))
+        await table.transact((Put(record.to_item(), NEW), Put(marker)))
     except ConditionFailed:
         return Accepted(record.session, record.turn, record.order, fresh=False)
     return Accepted(record.session, record.turn, record.order, fresh=True)
@@ -167,7 +167,12 @@ async def start(
         ConditionFailed: a later holder has it, or it has ended.
     """
     started = replace(
-        record, state="RUNNING", fence=fence, attempt=record.attempt + 1, versions=versions
+        record,
+        question=gathered or record.question,
+        state="RUNNING",
+        fence=fence,
+        attempt=record.attempt + 1,
+        versions=versions,
     )
     attributes: dict[str, Value] = {
         "state": started.state,
@@ -177,7 +182,6 @@ async def start(
         "started_at": clock.now(),
     }
     if gathered is not None:
-        started = replace(started, question=gathered)
         attributes["question"] = packed(question_to_json(gathered))
     change = Change(set=attributes)
     await table.update_if(record.key, change, (_not_later_than(fence), _STILL_OPEN))

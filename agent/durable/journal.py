@@ -24,7 +24,7 @@ from agent.durable import keys
 from agent.durable.records import PAYLOAD_KEPT, TurnRecord, check_format, new_item, text_of, time_of
 from agent.errors import ConditionFailed, PlumblineError
 from agent.jsontext import canonical, packed, unpacked
-from agent.ports import Absent, AnyOf, Clock, Compare, Item, Key, Table, Value
+from agent.ports import NEW, Absent, AnyOf, Clock, Compare, Item, Key, Table, Value
 from agent.values import value
 
 _COMPRESS_FROM = 32 * 1024
@@ -91,7 +91,7 @@ class Journal:
         item = self._item(key, packed(reply_to_json(reply)))
         item["prompt_hash"] = prompt_hash
         try:
-            await self._table.put_if(item, (Absent(),))
+            await self._table.put_if(item, NEW)
         except ConditionFailed:
             stored = await self._table.get(key)
             if stored is None or stored.get("payload") != item["payload"]:
@@ -111,7 +111,7 @@ class Journal:
         item["name"] = call.name
         item["argument_hash"] = argument_hash(call.arguments)
         try:
-            await self._table.put_if(item, (Absent(),))
+            await self._table.put_if(item, NEW)
         except ConditionFailed:
             stored = await self._table.get(key) or {}
             if any(stored.get(name) != item[name] for name in ("name", "argument_hash")):

@@ -1,12 +1,11 @@
-"""The outbox: a message of ours is announced before it is posted, and known by its handle after."""
+"""The outbox: what became of a message of ours; that a turn runs announces its posts."""
 
 from __future__ import annotations
 
 from agent.durable import keys
 from agent.durable.records import TurnRecord, check_format, new_item
-from agent.errors import ConditionFailed
 from agent.jsontext import packed, unpacked
-from agent.ports import Absent, Change, Clock, Compare, Item, Table
+from agent.ports import NEW, AnyOf, Clock, Compare, Item, Table
 from agent.values import value
 
 
@@ -32,37 +31,35 @@ class Outbox:
         self._record = record
 
     async def intend(self, part: str) -> Entry | None:
-        """Announce a post. None: go ahead; an entry: an earlier attempt announced it already.
+        """Look what is known of a post before it is made.
+
+        None: go ahead, this is the turn's first attempt. An entry: an earlier attempt may have made
+        the post. That a turn is RUNNING announces all its posts, so that nothing is written here.
 
         Raises:
             UnknownFormat: the entry was written in a format that is not read any more.
         """
-        key = keys.outbox(self._record.turn, part)
-        item = new_item(key, "outbox", self._record.org, self._clock.now(), self._record.owner)
-        item["state"] = "INTENT"
-        item["fence"] = self._record.fence
-        try:
-            await self._table.put_if(item, (Absent(),))
-        except ConditionFailed:
-            return await self.load(part)
-        return None
+        if self._record.attempt <= 1:
+            return None
+        return await self.load(part) or Entry(part)
 
     async def sent(self, part: str, handle: str) -> None:
         """Note what the platform made of the post; again whenever the handle changes.
 
         Raises:
-            ConditionFailed: it was never announced, or a later holder of the turn has written.
+            ConditionFailed: a later holder of the turn has written.
         """
-        change = Change(
-            set={"state": "SENT", "handle": packed(handle), "fence": self._record.fence}
-        )
-        key = keys.outbox(self._record.turn, part)
-        await self._table.update_if(key, change, (Compare("fence", "<=", self._record.fence),))
+        record = self._record
+        key = keys.outbox(record.turn, part)
+        item = new_item(key, "outbox", record.org, self._clock.now(), record.owner)
+        item["handle"] = packed(handle)
+        item["fence"] = record.fence
+        await self._table.put_if(item, (AnyOf((*NEW, Compare("fence", "<=", record.fence))),))
 
     async def load(self, part: str) -> Entry | None:
-        """The entry of a message, None when it was never announced."""
+        """The entry of a message, None when nothing is known of a post."""
         item: Item | None = await self._table.get(keys.outbox(self._record.turn, part))
         if item is None:
             return None
         check_format(item, "outbox")
-        return Entry(part, str(unpacked(item["handle"])) if "handle" in item else None)
+        return Entry(part, str(unpacked(item["handle"])))

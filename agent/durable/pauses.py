@@ -33,6 +33,8 @@ async def holding(table: Table, question: Question) -> Key | None:
     """The pause that holds where the question stands; None when the bot answers."""
     org = question.asker.org
     page = await table.query(keys.organisation(org).pk, keys.PAUSES)
+    if not page.items:
+        return None
     places = {str(item["sk"]).removeprefix(keys.PAUSES) for item in page.items}
     for place in (EVERYWHERE, place_of(question)):
         if place in places:

@@ -10,12 +10,12 @@ from agent.domain import EVERYONE, Json
 from agent.durable import keys
 from agent.durable.records import check_format, new_item, number_of
 from agent.jsontext import packed, unpacked
-from agent.ports import Absent, Compare, Condition, Put, Table
+from agent.ports import NEW, Compare, Condition, Put, Table
 from agent.values import value
 
 KEPT_EXCHANGES = 20
-_SHORT_BITS = 12
-_SHORT = 1 << _SHORT_BITS
+_SHORT = 1024
+"""Bytes up to which a memory is stored as it is; a deflated one never starts with `[`."""
 MAX_BYTES = 300 * 1024
 """The compressed text stays below DynamoDB's 400 KB for an item, with room for the rest."""
 
@@ -84,14 +84,14 @@ def save(snapshot: Snapshot, session: str, org: str, fence: int, now: float) -> 
     item["version"] = snapshot.version + 1
     item["fence"] = fence
     item["data"] = _packed(snapshot.exchanges)
-    when: tuple[Condition, ...] = (Absent(),)
+    when: tuple[Condition, ...] = NEW
     if snapshot.version:
         when = (Compare("version", "=", snapshot.version), Compare("fence", "<=", fence))
     return Put(item, when)
 
 
 def _packed(exchanges: tuple[Exchange, ...]) -> bytes:
-    """Canonical JSON, compressed: equal memories are equal bytes."""
+    """Canonical JSON, compressed when it is long: equal memories are equal bytes."""
     rows: list[Json] = [_row(e) for e in exchanges]
     while True:
         data = _compressed(packed(rows).encode())
@@ -107,13 +107,11 @@ def _row(e: Exchange) -> list[Json]:
 
 
 def _compressed(text: bytes) -> bytes:
-    """Deflated; a short text gets a small window, because setting up a large one costs more."""
-    if len(text) > _SHORT:
-        return zlib.compress(text)
-    deflate = zlib.compressobj(wbits=_SHORT_BITS, memLevel=5)
-    return deflate.compress(text) + deflate.flush()
+    """Deflated, unless it is short: DynamoDB bills whole kilobytes, and deflating costs as much."""
+    return zlib.compress(text) if len(text) > _SHORT else text
 
 
 def _unpacked(data: bytes) -> tuple[Exchange, ...]:
-    rows = cast(list[list[str]], unpacked(zlib.decompress(data).decode()))
+    text = data if data.startswith(b"[") else zlib.decompress(data)
+    rows = cast(list[list[str]], unpacked(text.decode()))
     return tuple(Exchange(*row[:5], *map(frozenset, row[5:])) for row in rows)  # pyright: ignore[reportArgumentType]  what _row wrote

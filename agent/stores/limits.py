@@ -20,6 +20,11 @@ MAX_BLOB_KEY = 1024
 _MAX_INT = 10**38
 _MAX_FLOAT = 1e125
 _MIN_FLOAT = 1e-130
+_SMALL = 10**12
+_SMALL_SIZE = 8
+"""Bytes of a number of up to 12 digits, rounded up."""
+_FLOAT_SIZE = 11
+"""Bytes of the 17 digits that a float has at most, rounded up."""
 _INDEX_ATTRIBUTES = (("due_pk", MAX_PK), ("due_sk", MAX_SK), ("own_pk", MAX_PK))
 
 
@@ -79,19 +84,21 @@ def admit(item: Item) -> tuple[int, bool]:
     size = _names_size(tuple(item))
     nested = False
     for value in item.values():
-        # Nearly all values are plain ASCII texts: they are counted here, without a call.
-        if type(value) is str:
+        # Nearly all values are ASCII texts and small numbers: counted here, without a call.
+        kind = type(value)
+        if kind is str:
             size += len(value) if value.isascii() else utf8_size(value)
-        elif type(value) is int:
-            size += _int_size(value)
-        elif type(value) is list or type(value) is dict:
+        elif kind is int and -_SMALL < value < _SMALL:
+            size += _SMALL_SIZE
+        elif kind is list or kind is dict:
             nested = True
             size += _size(value, 1)
         else:
             size += _scalar_size(value)
-    for name, limit in _INDEX_ATTRIBUTES:
-        if name in item:
-            _check_text(name, item[name], limit)
+    if "due_pk" in item or "due_sk" in item or "own_pk" in item:
+        for name, limit in _INDEX_ATTRIBUTES:
+            if name in item:
+                _check_text(name, item[name], limit)
     if size > MAX_ITEM:
         raise ItemTooLarge(f"the item has {size} bytes, at most {MAX_ITEM} can be stored")
     return size, nested
@@ -124,24 +131,20 @@ def _size(value: Value, depth: int) -> int:
 
 
 def _scalar_size(value: Value) -> int:
-    if value is None or value is True or value is False:
-        return 1
-    if isinstance(value, int):
-        return _int_size(value)
     if isinstance(value, float):
         # NaN fails the first comparison as well.
         if not -_MAX_FLOAT < value < _MAX_FLOAT or 0 < abs(value) < _MIN_FLOAT:
             raise BadItem("a number is not finite or out of range")
-        return len(repr(value)) // 2 + 2
+        return _FLOAT_SIZE
+    if value is None or value is True or value is False:
+        return 1
+    if isinstance(value, int):
+        if not -_MAX_INT < value < _MAX_INT:
+            raise BadItem("a number has more than 38 digits")
+        return len(str(value)) // 2 + 2
     if isinstance(value, bytes):
         return len(value)
     raise BadItem(f"values of type {type(value).__name__} can not be stored")
-
-
-def _int_size(value: int) -> int:
-    if not -_MAX_INT < value < _MAX_INT:
-        raise BadItem("a number has more than 38 digits")
-    return len(str(value)) // 2 + 2
 
 
 def check_page(pk: str, limit: int, after: Key | None) -> None:

@@ -25,9 +25,10 @@ class SystemClock:
         """Wait; a value of 0 or less only gives way to other tasks."""
         await asyncio.sleep(max(seconds, 0.0))
 
-    def later(self, seconds: float, call: Callable[[], None]) -> asyncio.TimerHandle:
+    def later(self, seconds: float, call: Callable[[], None]) -> asyncio.Handle:
         """Make a call from the running event loop after so many seconds."""
-        return asyncio.get_running_loop().call_later(seconds, call)
+        loop = asyncio.get_running_loop()
+        return loop.call_later(seconds, call) if seconds > 0 else loop.call_soon(call)
 
 
 class RandomIds:

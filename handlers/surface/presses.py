@@ -112,7 +112,7 @@ async def decide(desk: Desk, press: Press, person: Identity) -> Ruling:
     """
     record = await answers.question_of(desk.table, press.turn)
     if record is None or not _ours(record, person):
-        running = record is None and await desk.table.get(keys.outbox(press.turn, "answer"))
+        running = record is None and await desk.table.get(keys.model_step(press.turn, 1))
         language: Language = "zh" if person.platform == "feishu" else "en"
         return _told(language, "not_yet" if running else "gone")
     asker = record.question.asker

@@ -32,9 +32,7 @@ class FakeClock:
         """Move the time on and make every call whose time has come."""
         self._elapsed += seconds
         while self._timers and self._timers[0][0] <= self._elapsed:
-            timer = heapq.heappop(self._timers)[2]
-            if timer.call is not None:
-                timer.call()
+            heapq.heappop(self._timers)[2].ring()
 
     def step_wall(self, seconds: float) -> None:
         """Set the wall clock forward or back; monotonic time does not notice."""
@@ -52,7 +50,10 @@ class FakeClock:
     def later(self, seconds: float, call: Callable[[], None]) -> FakeTimer:
         self._count += 1
         timer = FakeTimer(call)
-        heapq.heappush(self._timers, (self._elapsed + max(seconds, 0.0), self._count, timer))
+        if seconds <= 0:
+            asyncio.get_running_loop().call_soon(timer.ring)
+            return timer
+        heapq.heappush(self._timers, (self._elapsed + seconds, self._count, timer))
         return timer
 
 
@@ -61,6 +62,10 @@ class FakeTimer:
 
     def __init__(self, call: Callable[[], None]) -> None:
         self.call: Callable[[], None] | None = call
+
+    def ring(self) -> None:
+        if self.call is not None:
+            self.call()
 
     def cancel(self) -> None:
         self.call = None

@@ -216,7 +216,7 @@ async def test_a_press_on_an_answer_that_is_gone_says_so(stage: Open) -> None:
     async with stage() as bot:
         reply = await bot.ask(HOTEL)
         await bot.place.table.delete_if(keys.answer(reply.said.turn))
-        await bot.place.table.delete_if(keys.outbox(reply.said.turn, "answer"))
+        await bot.place.table.delete_if(keys.model_step(reply.said.turn, 1))
         answer = await press(bot, reply, "retry")
         text = replies.note("zh" if bot.platform == "feishu" else "en", "gone")
         if bot.platform == "feishu":

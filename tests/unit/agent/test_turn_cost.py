@@ -56,8 +56,8 @@ def scenario_b(request: ModelRequest) -> Played:
 async def test_the_writes_of_a_turn(tmp_path: Path) -> None:
     """Conditional writes of a turn with two model steps and three calls.
 
-    Lock taken, turn begun, message announced, one for each step and each call's result, message
-    sent, and one transaction that ends the turn: answer, memory, state, marker and lock together.
+    Lock taken, turn begun (which announces its message), one for each step and each call's result,
+    message sent, and one transaction that ends the turn: answer, memory, state, marker and lock together.
     A read never hides among them; a renewal would be one more for each 12 s.
     """
     three = reply(search("a", "1"), search("b", "2"), search("c", "3"))
@@ -69,9 +69,8 @@ async def test_the_writes_of_a_turn(tmp_path: Path) -> None:
     assert [w for w in table.writes if w != renewals] == [
         "put_if LOCK",
         "update_if T",
-        "put_if OUT",
         *("put_if STEP",) * 5,
-        "update_if OUT",
+        "put_if OUT",
         "transact all",
     ]
     assert table.calls["put"] == 0, "nothing is written without a condition"

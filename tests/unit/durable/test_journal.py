@@ -22,8 +22,8 @@ from agent.durable.journal import (
     reply_to_json,
 )
 from agent.durable.records import DAY, TurnRecord, UnknownFormat
-from agent.jsontext import packed, unpacked
 from agent.errors import ConditionFailed
+from agent.jsontext import packed, unpacked
 from agent.ports import Change
 from agent.stores.memory_table import MemoryTable
 from tests.fakes.clock import FakeClock

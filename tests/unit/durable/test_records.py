@@ -31,7 +31,7 @@ JSON: st.SearchStrategy[Json] = st.recursive(
         st.none(),
         st.booleans(),
         st.integers(),
-        st.floats(allow_nan=False),
+        st.floats(allow_nan=False, allow_infinity=False),
         st.text(st.characters(exclude_categories=())),
     ),
     lambda inner: st.one_of(st.lists(inner), st.dictionaries(st.text(), inner)),
@@ -59,6 +59,10 @@ def test_packed_comes_back_and_can_always_be_stored(value: Json) -> None:
     text = packed(value)
     assert unpacked(text) == value
     text.encode()
+
+
+def test_a_number_that_is_not_finite_is_stored_as_none() -> None:
+    assert unpacked(packed([float("inf"), float("nan"), 1.0])) == [None, None, 1.0]
 
 
 @pytest.mark.parametrize("asked", [question(), full_question()])
