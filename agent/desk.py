@@ -80,6 +80,10 @@ class Manners(Protocol):
         """The buttons under a finished answer; a private one stands before the asker alone."""
         ...
 
+    def switched_off(self, desk: Desk, question: Question) -> str:
+        """What a refusal says of sources that the asker does not want searched; "" for none."""
+        ...
+
 
 class Plain:
     """A bot that only answers."""
@@ -98,6 +102,11 @@ class Plain:
         """There are no buttons."""
         del turn, language, answer, private
         return ()
+
+    def switched_off(self, desk: Desk, question: Question) -> str:
+        """Nothing can be switched off."""
+        del desk, question
+        return ""
 
 
 class OwnLabels:

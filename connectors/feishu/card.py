@@ -22,6 +22,7 @@ TEXT_LIMIT: Final = 20_000
 ANSWER: Final = "answer"
 PROGRESS: Final = "progress"
 _SOURCES_LIMIT: Final = 5_000
+_SUMMARY: Final = 60
 _COLOURS: Final[dict[wording.CardState, str]] = {
     "working": "blue",
     "done": "green",
@@ -57,8 +58,8 @@ def streaming_card(language: Language, text: str, progress: str) -> Card:
     )
 
 
-def final_card(language: Language, state: wording.CardState, content: CardText) -> Card:
-    """The card of a finished answer."""
+def final_card(language: Language, state: wording.CardState | None, content: CardText) -> Card:
+    """The card of a finished answer; without a state it has no heading."""
     elements = [_markdown(ANSWER, content.text)] if content.text else []
     if content.notice:
         elements.append(_markdown("notice", content.notice, small=True))
@@ -110,27 +111,29 @@ def _behavior(control: Control) -> Card:
     return {"type": "callback", "value": {"a": control.action, "t": control.turn}}
 
 
-def summary(language: Language, state: wording.CardState) -> str:
-    """What the chat list shows for the card."""
-    return wording.state_title(language, state)
+def summary(language: Language, state: wording.CardState | None, text: str) -> str:
+    """What the chat list shows for the card: its title, or how our own words begin."""
+    if state is not None:
+        return wording.state_title(language, state)
+    return " ".join(text.split())[:_SUMMARY]
 
 
 def _card(
-    language: Language, state: wording.CardState, elements: list[Card], *, streaming: bool
+    language: Language, state: wording.CardState | None, elements: list[Card], *, streaming: bool
 ) -> Card:
+    config: Card = {"streaming_mode": streaming, "update_multi": True}
+    body: Card = {"elements": elements}
+    if state is None:
+        return {"schema": "2.0", "config": config, "body": body}
     title = wording.state_title(language, state)
     return {
         "schema": "2.0",
-        "config": {
-            "streaming_mode": streaming,
-            "update_multi": True,
-            "summary": {"content": title},
-        },
+        "config": config | {"summary": {"content": title}},
         "header": {
             "title": {"tag": "plain_text", "content": title},
             "template": _COLOURS[state],
         },
-        "body": {"elements": elements},
+        "body": body,
     }
 
 

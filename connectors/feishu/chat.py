@@ -252,7 +252,8 @@ class FeishuAnswer:
 
     async def _end_streaming(self, frame: Frame) -> None:
         """Switch streaming off so that the chat list stops saying that text is generated."""
-        title = cards.summary(frame.language, "working" if not frame.done else _state(frame))
+        state = _state(frame) if frame.done else "working"
+        title = cards.summary(frame.language, state, frame.text)
         config = {"streaming_mode": False, "summary": {"content": title}}
         try:
             await self._api.card_settings(self._card, {"config": config}, *self._next())
@@ -306,7 +307,10 @@ class FeishuAnswer:
         self._message = self._message or message
 
 
-def _state(frame: Frame) -> wording.CardState:
+def _state(frame: Frame) -> wording.CardState | None:
+    """What the card is headed with; None for our own words: no source and no button is theirs."""
     if is_refusal(frame.text):
         return "refused"
-    return "done" if frame.text.strip() else "failed"
+    if not frame.text.strip():
+        return "failed"
+    return "done" if frame.sources or frame.controls else None

@@ -6,7 +6,7 @@ from agent.desk import Desk, Reply
 from agent.domain import Answer, Language, Question
 from agent.durable.records import TurnRecord
 from agent.ports import Control
-from handlers.surface import commands, presses, share
+from handlers.surface import commands, manual, presses, share
 
 
 class ChatManners:
@@ -27,3 +27,9 @@ class ChatManners:
         """Sources, opinion, retry, ask a human, share: as far as the answer allows."""
         shown = presses.buttons(turn, language, answer)
         return (share.button(turn, language), *shown) if private and shown else shown
+
+    def switched_off(self, desk: Desk, question: Question) -> str:
+        """Names the kinds that the person switched off, with the commands that undo it."""
+        kinds = [kind for kind in desk.house.kinds if kind in desk.preferences.off]
+        platform = question.asker.platform
+        return manual.switched_off(question.language, platform, kinds) if kinds else ""

@@ -11,7 +11,7 @@ import pytest
 
 from agent.domain import ChatRef, Identity, Source
 from agent.errors import PlatformRefused, RateLimited, Unavailable
-from agent.ports import Frame
+from agent.ports import Control, Frame
 from connectors.feishu.chat import FeishuAnswer, FeishuChat
 from connectors.web import named_pause
 from tests.fakes.clock import FakeClock
@@ -39,6 +39,34 @@ def answer(feishu: FakeFeishu, handle: str = "", attempt: int = 0) -> FeishuAnsw
 
 def frame(text: str, *, progress: str = "", done: bool = False, notice: str = "") -> Frame:
     return Frame("turn1", "zh", text, progress, notice, SOURCES, done)
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_words_of_our_own_have_no_heading(feishu: FakeFeishu, *, streamed: bool) -> None:
+    message = answer(feishu)
+    if streamed:
+        await message.show(frame("", progress="正在搜索……"))
+    await message.finish(Frame("turn1", "zh", "直接写问题就行。\n\n/help", done=True))
+    if streamed:
+        card = feishu.cards["c1"]["card"]
+        assert card["config"]["summary"]["content"] == "直接写问题就行。 /help"
+    else:
+        _, _, card = feishu.messages[-1]
+    assert "header" not in card
+    assert "直接写问题就行" in text_of(card)
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [("标准是 800 元。", "答案"), ("[no-answer]无", "没有找到答案"), ("", "没有完成")],
+)
+async def test_an_answer_is_headed_with_how_it_ended(
+    feishu: FakeFeishu, text: str, title: str
+) -> None:
+    controls = (Control("retry", "turn1", "再答一次"),)
+    await answer(feishu).finish(Frame("turn1", "zh", text, done=True, controls=controls))
+    _, _, card = feishu.messages[-1]
+    assert card["header"]["title"]["content"] == title
 
 
 async def test_answer_streams_into_one_card(feishu: FakeFeishu) -> None:
