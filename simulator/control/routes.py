@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from simulator.control import presses, speech, switches, trouble
+from simulator.control import consents, presses, speech, switches, trouble
 from simulator.control.sim import ControlError, Sim, view
 from simulator.feishu import side as feishu_side
 from simulator.slack import side as slack_side
@@ -121,6 +121,14 @@ class Control:
             return JSONResponse(switches.turn_off(self._sim, request.query_params.get("id", "")))
         return JSONResponse([fault.shown() for fault in self._sim.world.faults.faults])
 
+    async def revoke(self, request: Request) -> Response:
+        """POST /sim/revoke: a person takes a consent back at the platform."""
+        return JSONResponse(consents.revoke(self._sim, await _body(request)))
+
+    async def uninstall(self, request: Request) -> Response:
+        """POST /sim/uninstall: the app is removed from the workspace."""
+        return JSONResponse(consents.uninstall(self._sim, await _body(request)))
+
     async def disconnect(self, request: Request) -> Response:
         """POST /sim/disconnect {platform}: end its long connections."""
         platform = str((await _body(request)).get("platform"))
@@ -228,7 +236,7 @@ class Control:
             "stream",
         ]
         posts = ["say", "edit", "recall", "forward", "react", "enter", "press", "command", "reset"]
-        posts.append("disconnect")
+        posts += ["disconnect", "revoke", "uninstall"]
         return [
             *(
                 Route(f"/sim/{name}", _polite(getattr(self, name)), methods=["GET"])

@@ -26,7 +26,9 @@ CALL_KINDS = frozenset(
 DELIVERY_KINDS = frozenset(("duplicate", "reorder", "lost_answer"))
 """Faults of an event on its way to the bot."""
 STREAM_END = "stream_end"
-KINDS = CALL_KINDS | DELIVERY_KINDS | {STREAM_END}
+LIFETIME = "token_life"
+"""How long tokens of people live that are issued from now on."""
+KINDS = CALL_KINDS | DELIVERY_KINDS | {STREAM_END, LIFETIME}
 
 _FIELDS = frozenset(("kind", "platform", "method", "path", "count", "probability", "seed"))
 

@@ -9,6 +9,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from simulator.faults.scopes import scope_of
 from simulator.feishu.errors import (
     FeishuError,
     bad_field,
@@ -17,7 +18,7 @@ from simulator.feishu.errors import (
     token_invalid,
     user_token_invalid,
 )
-from simulator.feishu.side import FeishuSide
+from simulator.feishu.side import USER_SCOPES, FeishuSide
 from simulator.state.workspace import BOT, Message
 from simulator.wire import Incoming, read
 
@@ -127,6 +128,21 @@ def _caller(side: FeishuSide, incoming: Incoming, who: str) -> str:
     return login
 
 
+def _check_scope(side: FeishuSide, incoming: Incoming) -> None:
+    """Refuse what the person did not agree to."""
+    issued = side.grants.live(incoming.bearer, side.world.clock.now())
+    needed = scope_of("feishu", incoming.method, incoming.path)
+    if issued is None or needed in issued.scopes or needed not in USER_SCOPES:
+        return
+    missing = {"type": "action_scope_required", "subject": needed, "description": needed}
+    raise FeishuError(
+        99991679,
+        f"Unauthorized. The user has not granted: [{needed}].",
+        400,
+        extra={"error": {"permission_violations": [missing]}},
+    )
+
+
 def _log_id() -> dict[str, str]:
     return {"X-Tt-Logid": secrets.token_hex(16)}
 
@@ -146,6 +162,7 @@ class FeishuApi:
         try:
             route, parameters = self._route(incoming)
             caller = _caller(self._side, incoming, route.who)
+            _check_scope(self._side, incoming)
             response = self._run(route, Call(self._side, caller, incoming, parameters))
         except FeishuError as refusal:
             code = refusal.code

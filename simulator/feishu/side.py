@@ -7,6 +7,7 @@ from typing import Any, cast
 from simulator.company import Person, seconds
 from simulator.feishu.cardshelf import CardShelf
 from simulator.feishu.content import text_content
+from simulator.state.grants import Grants
 from simulator.state.limits import Windows
 from simulator.state.workspace import BOT, Chat, Message, Workspace
 from simulator.state.world import World
@@ -20,6 +21,20 @@ TENANT = "tenant_demo"
 BOT_OPEN_ID = "ou_demo_bot"
 BOT_NAME = "Plumbline"
 TOKEN_LIFE_S = 7200
+USER_SCOPES = frozenset(
+    (
+        "search:message",
+        "search:docs:read",
+        "docx:document:readonly",
+        "docs:document.content:read",
+        "wiki:node:read",
+        "minutes:minutes.search:read",
+        "minutes:minutes:readonly",
+        "minutes:minutes.artifacts:read",
+        "minutes:minutes.transcript:export",
+    )
+)
+"""Scopes that a person has to agree to."""
 CHAT_LIMIT = 5
 CARD_LIMIT = 10
 
@@ -41,11 +56,7 @@ class FeishuSide:
     space: Workspace
     shelf: CardShelf = field(default_factory=CardShelf)
     tenant_tokens: dict[str, float] = field(default_factory=dict[str, float])
-    user_tokens: dict[str, tuple[str, float]] = field(default_factory=dict[str, tuple[str, float]])
-    refresh_tokens: dict[str, tuple[str, float]] = field(
-        default_factory=dict[str, tuple[str, float]]
-    )
-    codes: dict[str, tuple[str, float]] = field(default_factory=dict[str, tuple[str, float]])
+    grants: Grants = field(default_factory=lambda: Grants(("u-issued-", "ur-issued-")))
     sent: dict[str, tuple[float, str]] = field(default_factory=dict[str, tuple[float, str]])
     callbacks: dict[str, CallbackToken] = field(default_factory=dict[str, CallbackToken])
     chat_limit: Windows = field(default_factory=lambda: Windows(CHAT_LIMIT, 1.0))
@@ -71,9 +82,8 @@ class FeishuSide:
         now = self.world.clock.now()
         if token in self.tenant_tokens:
             return BOT if self.tenant_tokens[token] > now else None
-        if token in self.user_tokens:
-            login, end = self.user_tokens[token]
-            return login if end > now else None
+        if issued := self.grants.live(token, now):
+            return issued.login
         login = token.removeprefix("u-demo-")
         known = login != token and self.world.company.person(login) is not None
         return login if known else None

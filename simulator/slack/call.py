@@ -8,6 +8,7 @@ from typing import Any, cast
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from simulator.faults.scopes import scope_of
 from simulator.slack.errors import SlackError, invalid
 from simulator.slack.side import APP_TOKEN, BOT_SCOPES, USER_SCOPES, SlackSide
 from simulator.state.workspace import BOT, Chat, Message
@@ -25,6 +26,7 @@ class Call:
     caller: str
     arguments: Json
     uploads: dict[str, Upload]
+    token: str = ""
 
     @property
     def now(self) -> float:
@@ -170,7 +172,7 @@ class SlackApi:
                 refusal.headers,
             )
         if caller:
-            response.headers["X-OAuth-Scopes"] = _scopes(self._side, caller)
+            response.headers["X-OAuth-Scopes"] = _scopes(self._side, caller, token)
         self._side.world.record(
             "slack",
             incoming.method,
@@ -191,13 +193,32 @@ class SlackApi:
             raise SlackError("invalid_json")
         if method.who != "none":
             _check_token(method, caller, token)
-        return method.handler(Call(self._side, name, caller, arguments, incoming.uploads))
+            self._check_scope(incoming, caller, token, arguments)
+        return method.handler(Call(self._side, name, caller, arguments, incoming.uploads, token))
+
+    def _check_scope(self, incoming: Incoming, caller: str, token: str, arguments: Json) -> None:
+        """Refuse what the person did not agree to."""
+        if self._side.grants.live(token, self._side.world.clock.now()) is None:
+            return
+        given = _granted(self._side, caller, token)
+        path, channel = incoming.path, str(arguments.get("channel", ""))
+        needed = scope_of("slack", incoming.method, path, channel)
+        if needed in USER_SCOPES.split(",") and needed not in given:
+            raise SlackError("missing_scope", extra={"needed": needed, "provided": ",".join(given)})
 
 
-def _scopes(side: SlackSide, caller: str) -> str:
+def _granted(side: SlackSide, caller: str, token: str) -> tuple[str, ...]:
+    """The scopes of a token: what its person agreed to, or all that the kind of token has."""
+    issued = side.grants.live(token, side.world.clock.now())
+    if issued is not None:
+        return tuple(sorted(issued.scopes))
+    return tuple((BOT_SCOPES if caller == BOT else USER_SCOPES).split(","))
+
+
+def _scopes(side: SlackSide, caller: str, token: str) -> str:
     """The scopes of the caller's token, as Slack names them on each answer."""
     withheld = side.world.faults.withheld("slack")
-    scopes = (BOT_SCOPES if caller == BOT else USER_SCOPES).split(",")
+    scopes = _granted(side, caller, token)
     return ",".join(scope for scope in scopes if scope not in withheld)
 
 

@@ -1,12 +1,14 @@
 """Who is who: auth.test, users.info and OAuth (SLACK.md section 6)."""
 
-import secrets
+import math
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, Response
 
+from simulator import consent
+from simulator.faults.board import LIFETIME
 from simulator.slack.call import Call, Method
 from simulator.slack.errors import SlackError
 from simulator.slack.show import bot_item, person_item
@@ -14,6 +16,8 @@ from simulator.slack.side import (
     APP,
     BOT_ID,
     BOT_NAME,
+    BOT_SCOPES,
+    BOT_TOKEN,
     BOT_USER,
     TEAM,
     TEAM_DOMAIN,
@@ -21,11 +25,13 @@ from simulator.slack.side import (
     USER_SCOPES,
     SlackSide,
 )
+from simulator.state.grants import Asked, Issued
 from simulator.state.workspace import BOT
 
 Json = dict[str, Any]
 TOKEN_LIFE_S = 43_200
 CODE_LIFE_S = 600.0
+_TEAM = {"id": TEAM, "name": TEAM_NAME}
 
 
 def auth_test(call: Call) -> Json:
@@ -54,52 +60,71 @@ def users_info(call: Call) -> Json:
 
 
 def access(call: Call) -> Json:
-    """oauth.v2.access for a person's consent: code or refresh token, each good once."""
-    side = call.side
+    """oauth.v2.access: a person's consent, an installation, or a refresh token; each good once."""
+    grants = call.side.grants
     if call.text("grant_type") == "refresh_token":
-        login = side.refresh_tokens.pop(call.text("refresh_token"), "")
-        if not login:
+        issued, _ = grants.spend(call.text("refresh_token"), call.now)
+        if issued is None:
             raise SlackError("invalid_refresh_token")
-    else:
-        login, end = side.codes.pop(call.text("code"), ("", 0.0))
-        if end <= call.now:
-            raise SlackError("invalid_code")
-    token, refresh = (f"xoxe.xoxp-issued-{secrets.token_hex(8)}", f"xoxe-1-{secrets.token_hex(8)}")
-    side.user_tokens[token] = (login, call.now + TOKEN_LIFE_S)
-    side.refresh_tokens[refresh] = login
+        return {"app_id": APP, "team": _TEAM, **_pair(call, issued.login, issued.scopes, issued)}
+    asked = grants.take(call.text("code"), "", call.now)
+    if asked is None:
+        raise SlackError("invalid_code")
+    if call.text("redirect_uri") not in ("", asked.redirect):
+        raise SlackError("bad_redirect_uri")
+    person: Json = {"id": call.side.user_id(asked.login)}
+    if asked.scopes:
+        person |= _pair(call, asked.login, asked.scopes, None)
+    bot: Json = {}
+    if asked.install:
+        bot = {
+            "access_token": BOT_TOKEN,
+            "token_type": "bot",
+            "bot_user_id": BOT_USER,
+            "scope": BOT_SCOPES,
+        }
     return {
         "app_id": APP,
-        "authed_user": {
-            "id": side.user_id(login),
-            "scope": USER_SCOPES,
-            "access_token": token,
-            "token_type": "user",
-            "refresh_token": refresh,
-            "expires_in": TOKEN_LIFE_S,
-        },
-        "team": {"id": TEAM, "name": TEAM_NAME},
+        **bot,
+        "authed_user": person,
+        "team": _TEAM,
         "enterprise": None,
         "is_enterprise_install": False,
     }
 
 
+def _pair(call: Call, login: str, scopes: frozenset[str], of: Issued | None) -> Json:
+    """A pair of tokens, as the switch token_life has them; 0 seconds: no rotation, no end."""
+    fault = call.side.world.faults.take((LIFETIME,), "slack", "token")
+    life = TOKEN_LIFE_S if fault is None else float(fault.options.get("seconds", TOKEN_LIFE_S))
+    end = call.now + life if life else math.inf
+    family = "" if of is None else of.family
+    token, refresh = call.side.grants.issue(login, scopes, (end, math.inf), family)
+    rotating: Json = {"refresh_token": refresh, "expires_in": int(life)} if life else {}
+    shown = ",".join(sorted(scopes))
+    return {"scope": shown, "access_token": token, "token_type": "user", **rotating}
+
+
+def revoke(call: Call) -> Json:
+    """auth.revoke: end the token that the call is made with."""
+    return {"revoked": call.side.grants.end(call.token)}
+
+
 def authorize(side: SlackSide, request: Request) -> Response:
-    """GET /oauth/v2/authorize: who signs in? With &as=LOGIN that person, at once."""
+    """GET /oauth/v2/authorize: a person signs in and agrees; &as=LOGIN agrees to all at once."""
     query = dict(request.query_params)
-    target, login = query.get("redirect_uri", ""), query.get("as", "")
+    target = query.get("redirect_uri", "")
     if not target:
         return HTMLResponse("redirect_uri is missing", 400)
-    if side.world.company.person(login):
-        code = secrets.token_hex(12)
-        side.codes[code] = (login, side.world.clock.now() + CODE_LIFE_S)
-        joint = "&" if "?" in target else "?"
-        back = urlencode({"code": code, "state": query.get("state", "")})
-        return RedirectResponse(f"{target}{joint}{back}", 302)
-    rows = "".join(
-        f'<li><a href="?{urlencode({**query, "as": person.login})}">{person.shown}</a></li>'
-        for person in side.world.company.people
-    )
-    return HTMLResponse(f"<!DOCTYPE html><title>Sign in to Slack</title><ul>{rows}</ul>")
+    install = bool(query.get("scope"))
+    wanted = query.get("user_scope", "" if install else USER_SCOPES)
+    scopes = tuple(dict.fromkeys(scope for scope in wanted.split(",") if scope))
+    said = consent.ask(side.world.company, "Slack", query, scopes)
+    if isinstance(said, Response):
+        return said
+    end = side.world.clock.now() + CODE_LIFE_S
+    code = side.grants.code(Asked(said.login, said.scopes, target, "", end, install=install))
+    return consent.back(target, code=code, state=query.get("state", ""))
 
 
 def connections_open(call: Call) -> Json:
@@ -110,6 +135,7 @@ def connections_open(call: Call) -> Json:
 METHODS = {
     "apps.connections.open": Method(connections_open, "app"),
     "auth.test": Method(auth_test),
+    "auth.revoke": Method(revoke, "user"),
     "users.info": Method(users_info),
     "oauth.v2.access": Method(access, "none"),
 }

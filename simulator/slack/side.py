@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from simulator.company import seconds
 from simulator.slack.errors import rate_limited
+from simulator.state.grants import Grants
 from simulator.state.limits import Buckets, Windows
 from simulator.state.workspace import BOT, Chat, Message, Workspace
 from simulator.state.world import World
@@ -63,9 +64,7 @@ class SlackSide:
     action_tokens: dict[str, tuple[str, float]] = field(
         default_factory=dict[str, tuple[str, float]]
     )
-    user_tokens: dict[str, tuple[str, float]] = field(default_factory=dict[str, tuple[str, float]])
-    refresh_tokens: dict[str, str] = field(default_factory=dict[str, str])
-    codes: dict[str, tuple[str, float]] = field(default_factory=dict[str, tuple[str, float]])
+    grants: Grants = field(default_factory=lambda: Grants(("xoxe.xoxp-issued-", "xoxe-1-")))
     pending_uploads: dict[str, Json] = field(default_factory=dict[str, Json])
     statuses: dict[str, str] = field(default_factory=dict[str, str])
     stream_life: float = STREAM_LIFE_S
@@ -108,9 +107,8 @@ class SlackSide:
         """Return BOT for the bot token, a login for a person's token, else None."""
         if token == BOT_TOKEN:
             return BOT
-        if token in self.user_tokens:
-            login, end = self.user_tokens[token]
-            return login if end > self.world.clock.now() else None
+        if issued := self.grants.live(token, self.world.clock.now()):
+            return issued.login
         login = token.removeprefix("xoxp-demo-")
         known = login != token and self.world.company.person(login) is not None
         return login if known else None

@@ -169,7 +169,7 @@ class TestTokens:
         }
         path = "/open-apis/authen/v2/oauth/token"
         assert lark.simulator.client.post(path, json=again).json()["code"] == 0
-        assert lark.simulator.client.post(path, json=again).json()["code"] == 20037
+        assert lark.simulator.client.post(path, json=again).json()["code"] == 20064
 
 
 class TestEvents:
