@@ -15,10 +15,9 @@ from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.domain import EVERYONE
 from agent.durable.keeper import LeaseKeeper
 from agent.errors import Misconfigured
-from agent.ports import Chat, Cipher, Clock, Gatherer, Ids, Queue, Table
+from agent.ports import Chat, Cipher, Clock, Gatherer, Ids, Queue, Rooms, Table
 from agent.stores.local_key_cipher import LocalKeyCipher
 from agent.stores.sqlite_queue import SqliteQueue
 from agent.stores.sqlite_table import SqliteTable
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from agent.durable.records import TurnRecord, Versions
     from agent.ports import Model
     from connectors.directory import OrganisationDirectory, People
+    from connectors.rooms import Fetch
     from handlers.configuration import Configuration
     from rag.knowledge import Knowledge
 
@@ -78,12 +78,13 @@ def receiving(settings: Settings) -> Receiving:
 class Side:
     """What is ours on one platform, all on one client; `close` ends the client.
 
-    `people` makes the directory that knows the named groups.
+    `people` makes the directory that knows the named groups, `roster` lists a chat's members.
     """
 
     chat: Chat
     gatherer: Gatherer
     people: Callable[[frozenset[str]], People]
+    roster: Fetch
     close: Close
 
 
@@ -129,6 +130,16 @@ class Workplace:
             Misconfigured: the platform's credentials are missing.
         """
         return self._side(platform).people(wanted)
+
+    def rooms(self, platform: Platform) -> Rooms:
+        """Who reads along in the platform's chats.
+
+        Raises:
+            Misconfigured: the platform's credentials are missing.
+        """
+        from connectors.rooms import PlatformRooms
+
+        return PlatformRooms(self.table, self.clock, self._side(platform).roster)
 
     def _side(self, platform: Platform) -> Side:
         if platform not in self._sides:
@@ -186,10 +197,7 @@ class TurnKit:
     others: dict[str, Model] = field(default_factory=dict["str", "Model"])
 
     async def desk(self, place: Workplace, question: Question) -> tuple[Desk, Versions]:
-        """A turn's desk for this asker: here, and only here, the asker meets the tools.
-
-        In a room with others only what everyone may read is searched: the answer is for all eyes.
-        """
+        """A turn's desk for this asker: here, and only here, the asker meets the tools."""
         from agent.desk import Desk
         from agent.durable import preferences
         from agent.loop import Limits
@@ -199,9 +207,8 @@ class TurnKit:
         asker = question.asker
         directory = self.directory(place)
         own = await directory.labels(asker)
-        labels = own & {EVERYONE} if question.chat.kind == "group" else own
         chosen = await preferences.load(place.table, asker.principal)
-        tools = build_tools(self.knowledge.index, self.knowledge.embedder, labels)
+        tools = build_tools(self.knowledge.index, self.knowledge.embedder, own)
         desk = Desk(
             table=place.table,
             cipher=place.cipher,
@@ -217,6 +224,8 @@ class TurnKit:
             house=self._house(asker, own, place),
             queue=place.queue,
             manners=ChatManners(),
+            directory=directory,
+            rooms=place.rooms(asker.platform),
         )
         return desk, self.versions
 
@@ -332,6 +341,7 @@ def _open_platform(platform: Platform, settings: Settings, clock: Clock) -> Side
         from connectors.feishu.chat import FeishuChat
         from connectors.feishu.directory import FeishuPeople
         from connectors.feishu.gather import FeishuGatherer
+        from connectors.feishu.members import FeishuMembers
 
         if not settings.feishu_app_id or not settings.feishu_app_secret:
             raise Misconfigured("Set PLUMBLINE_FEISHU_APP_ID and PLUMBLINE_FEISHU_APP_SECRET.")
@@ -340,14 +350,17 @@ def _open_platform(platform: Platform, settings: Settings, clock: Clock) -> Side
         )
         gatherer = FeishuGatherer(feishu, settings.feishu_app_id)
         chat = FeishuChat(feishu, clock)
-        return Side(chat, gatherer, partial(FeishuPeople, feishu), feishu.close)
+        roster = FeishuMembers(feishu).roster
+        return Side(chat, gatherer, partial(FeishuPeople, feishu), roster, feishu.close)
     from connectors.slack.api import SlackApi
     from connectors.slack.chat import SlackChat
     from connectors.slack.directory import SlackPeople
     from connectors.slack.gather import SlackGatherer
+    from connectors.slack.members import SlackMembers
 
     if not settings.slack_bot_token:
         raise Misconfigured("Set PLUMBLINE_SLACK_BOT_TOKEN.")
     slack = SlackApi(settings.slack_bot_token, settings.slack_base_url, clock)
     chat = SlackChat(slack, clock)
-    return Side(chat, SlackGatherer(slack), partial(SlackPeople, slack), slack.close)
+    gatherer, roster = SlackGatherer(slack), SlackMembers(slack, clock).roster
+    return Side(chat, gatherer, partial(SlackPeople, slack), roster, slack.close)
