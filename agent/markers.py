@@ -7,13 +7,14 @@ from collections.abc import Container
 from typing import Final
 
 _ID: Final = r"[A-Za-z0-9._-]+"
-MARKER: Final = re.compile(rf"\[src:\s*({_ID}(?:\s*[,;]\s*(?:src:\s*)?{_ID})*)\s*\]")
+_WHOLE: Final = rf"\[src:\s*({{ids}}{_ID}(?:\s*[,;]\s*(?:src:\s*)?{_ID})*)\s*\]"
+MARKER: Final = re.compile(_WHOLE.format(ids=""))
 """A whole marker; group 1 holds the ids with what stands between them."""
 _BETWEEN: Final = re.compile(r"\s*[,;]\s*(?:src:\s*)?")
 _CODE_OR_MARKERS: Final = re.compile(
     rf"(?P<code>^[ \t]*(?P<fence>`{{3,}}|~{{3,}})[^\n]*\n.*?(?:^[ \t]*(?P=fence)[ \t]*$|\Z)"
     rf"|(?P<tick>`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)(?P=tick)(?!`))"
-    rf"|(?P<space>[ \t]*)(?P<marker>{MARKER.pattern})",
+    rf"|(?P<space>[ \t]*){_WHOLE.format(ids='?P<ids>')}",
     re.MULTILINE | re.DOTALL,
 )
 CUT_OFF: Final = re.compile(r"\[src:[A-Za-z0-9._\-,; :]*\Z")
@@ -54,11 +55,12 @@ def cited(text: str, known_ids: Container[str]) -> tuple[str, tuple[str, ...]]:
     def keep(match: re.Match[str]) -> str:
         if match["code"] is not None:
             return match[0]
-        ids = [i for i in marker_ids(MARKER.sub(r"\1", match["marker"])) if i in known_ids]
+        ids = [i for i in marker_ids(match["ids"]) if i in known_ids]
         order.update(dict.fromkeys(ids))
         return match["space"] + "".join(f"[src:{i}]" for i in ids) if ids else ""
 
-    clean = _CUT_OFF_END.sub("", text)
+    cut_off = text.rfind("[src:") > text.rfind("]")
+    clean = _CUT_OFF_END.sub("", text) if cut_off else text
     while True:
         order.clear()
         before, clean = clean, _CODE_OR_MARKERS.sub(keep, clean)

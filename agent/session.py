@@ -20,6 +20,7 @@ from agent.ports import Table
 _MARKERS = re.compile(r"\s*\[src:[^\]\n]*\]|^\s*\[no-answer\]\s*")
 _NOT_IN_A_NAME = re.compile(r"[<>\x00-\x1f]+")
 _DEFAULT_ZONE = "UTC"
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 async def recall(table: Table, record: TurnRecord) -> Snapshot:
@@ -73,9 +74,10 @@ def with_context(question: Question, default_zone: str) -> str:
     """
     zone = _zone(question.time_zone or default_zone)
     asked = datetime.fromtimestamp(question.asked_at, zone)
-    name = _NOT_IN_A_NAME.sub(" ", question.asker.name).strip()
+    at = f"{asked.date()} ({_DAYS[asked.weekday()]}) {asked.hour:02}:{asked.minute:02}"
+    name = question.asker.name and _NOT_IN_A_NAME.sub(" ", question.asker.name).strip()
     who = f" Asker: {name}." if name else ""
-    context = f"Asked on {asked:%Y-%m-%d (%A) %H:%M} {zone.key}.{who}"
+    context = f"Asked on {at} {zone.key}.{who}"
     if not question.material:
         return f"<context>{context}</context>\n\n{question.text}"
     block = material.block(question.material, zone)

@@ -26,7 +26,13 @@ DUE_SHARDS = 8
 
 def _hash(*parts: str) -> str:
     """26 characters (130 bits) of base32; the JSON list keeps parts apart, whatever they hold."""
-    digest = hashlib.sha256(json.dumps(parts).encode()).digest()
+    joined = '", "'.join(parts)
+    plain = joined.isascii() and joined.isprintable() and "\\" not in joined
+    if plain and joined.count('"') == 2 * (len(parts) - 1):
+        text = f'["{joined}"]'  # what json.dumps gives for such parts, at a twentieth of its cost
+    else:
+        text = json.dumps(parts)
+    digest = hashlib.sha256(text.encode()).digest()
     return b32encode(digest[:20]).decode("ascii")[:26].lower()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import replace
 from typing import cast
 
 from agent.domain import EVERYONE, Json
@@ -47,11 +46,11 @@ class Snapshot:
 
     def after(self, exchange: Exchange) -> Snapshot:
         """With one more exchange; the oldest beyond KEPT_EXCHANGES are forgotten."""
-        return replace(self, exchanges=(*self.exchanges, exchange)[-KEPT_EXCHANGES:])
+        return Snapshot((*self.exchanges, exchange)[-KEPT_EXCHANGES:], self.version)
 
     def cleared(self) -> Snapshot:
         """With nothing remembered."""
-        return replace(self, exchanges=())
+        return Snapshot((), self.version)
 
 
 async def load(table: Table, session: str) -> Snapshot:

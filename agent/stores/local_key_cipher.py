@@ -41,7 +41,7 @@ class LocalKeyCipher:
         """
         key_id, key = await self._load()
         head = _FORMAT + key_id
-        nonce = secrets.token_bytes(_NONCE_SIZE)
+        nonce = os.urandom(_NONCE_SIZE)
         return head + nonce + key.encrypt(nonce, data, head + _canonical(context))
 
     async def open(self, box: bytes, context: Mapping[str, str]) -> bytes:

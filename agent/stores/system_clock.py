@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
+import os
 import time
 from collections.abc import Callable
 
@@ -38,4 +38,4 @@ class RandomIds:
 
     def new(self) -> str:
         """A fresh identifier."""
-        return secrets.token_hex(12)
+        return os.urandom(12).hex()
