@@ -7,6 +7,7 @@ from itertools import groupby
 from agent.domain import Language
 from agent.models.offline.choice import Choice
 from agent.models.offline.passages import Shown, Unit
+from agent.models.offline.rows import in_words
 
 LONGEST_QUOTE = 400
 
@@ -82,7 +83,7 @@ def _lead(choice: Choice, language: Language) -> str:
 def _quoted(group: tuple[Unit, ...], language: Language, *, numbered: bool) -> str:
     head = _say("from", language, group[0].shown)
     lines = [
-        f"{f'{n}.' if numbered else '-'} {_short(u.text)} [src:{u.shown.source}]"
+        f"{f'{n}.' if numbered else '-'} {_short(_words_of(u))} [src:{u.shown.source}]"
         for n, u in enumerate(group, start=1)
     ]
     return "\n".join([head, "", *lines])
@@ -98,6 +99,10 @@ def _say(what: str, language: Language, shown: Shown) -> str:
 def _title(shown: Shown) -> str:
     """A title must not open a link or a marker."""
     return (shown.title or shown.source).replace("[", "(").replace("]", ")").strip("《》")
+
+
+def _words_of(unit: Unit) -> str:
+    return in_words(unit.text) if unit.kind == "row" else unit.text
 
 
 def _short(text: str) -> str:
