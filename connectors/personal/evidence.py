@@ -12,6 +12,8 @@ from connectors.personal.keywords import terms
 
 PAGE: Final = 6_000
 """Characters of a page at most; the knowledge base has pages of the same length."""
+MOST: Final = 400_000
+"""Characters of a document or a transcript that are read: about ten hours of talk."""
 _TAG: Final = re.compile(r"</?(?:h|em|hb|b)>", re.IGNORECASE)
 _CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2060\ufeff]")
 _ADDRESS: Final = re.compile(r"https?://[^\s<>\"'`\\\x00-\x1f]{1,600}")
@@ -31,6 +33,17 @@ def source_id(prefix: str, ident: str) -> str:
 def plain(text: str) -> str:
     """A platform's text without search highlights and control characters."""
     return _CONTROL.sub(" ", _TAG.sub("", text)).strip()
+
+
+def long_text(text: object) -> str:
+    """A document's text as `plain` gives it; one of more than MOST characters says that it is cut.
+
+    Anything but text gives "".
+    """
+    if not isinstance(text, str):
+        return ""
+    head = plain(text[:MOST].encode("utf-8", "replace").decode("utf-8"))
+    return head if len(text) <= MOST else f"{head}\n[The text is longer; the rest is left out.]"
 
 
 def line(text: str, most: int = 160) -> str:

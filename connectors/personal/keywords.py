@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -95,6 +95,11 @@ def terms(text: str) -> frozenset[str]:
         else:
             found |= {match["word"], *re.split(r"[-._/+#&'’@]", match["word"])}
     return frozenset(found)
+
+
+def told_terms(questions: Iterable[str]) -> frozenset[str]:
+    """The words to compare found texts by: those of the questions that tell something."""
+    return terms(" ".join(keywords(question, 200) for question in questions))
 
 
 def _cleaned(text: str) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Generator, Sequence
+from collections.abc import Awaitable, Generator, Iterable, Sequence
 from contextlib import contextmanager
+from itertools import zip_longest
 from typing import Final, TypeVar
 
 from agent.errors import PlumblineError, RateLimited, Retryable, ToolFailed
 from agent.ports import Clock
-from connectors.access import SearchBudget
+from connectors.access import ScopeMissing, SearchBudget, SignInNeeded
 
 _T = TypeVar("_T")
 
@@ -43,7 +44,8 @@ def told(what: str) -> Generator[None, None, None]:
         what: What could not be done, such as "The chats could not be searched".
 
     Raises:
-        ToolFailed: instead of RateLimited and every other Retryable.
+        ToolFailed: instead of RateLimited and every other Retryable. It always has a cause, by
+            which the core knows that the source was not searched.
     """
     try:
         yield
@@ -54,6 +56,10 @@ def told(what: str) -> Generator[None, None, None]:
     except Retryable as error:
         advice = "go on with what there is; the person may ask again later"
         raise ToolFailed(f"{what}: the platform does not answer; {advice}.") from error
+    except ToolFailed as error:
+        if error.__cause__ is not None:
+            raise
+        raise ToolFailed(f"{what}: {error}") from error
 
 
 async def all_of(calls: Sequence[Awaitable[_T]]) -> list[_T | PlumblineError]:
@@ -70,6 +76,26 @@ async def all_of(calls: Sequence[Awaitable[_T]]) -> list[_T | PlumblineError]:
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(caught(call)) for call in calls]
     return [task.result() for task in tasks]
+
+
+def given(results: Sequence[_T | PlumblineError]) -> list[_T]:
+    """What the calls gave.
+
+    Raises:
+        SignInNeeded, ScopeMissing: one of the calls did: the person has to act.
+        PlumblineError: the first fault, when no call gave anything.
+    """
+    faults = [r for r in results if isinstance(r, PlumblineError)]
+    for_person = [f for f in faults if isinstance(f, SignInNeeded | ScopeMissing)]
+    if for_person or (faults and len(faults) == len(results)):
+        raise (for_person or faults)[0]
+    return [r for r in results if not isinstance(r, PlumblineError)]
+
+
+def in_turn(lists: Iterable[Sequence[_T]]) -> list[_T]:
+    """The firsts of all lists, then the seconds, and so on; each value once."""
+    rows = zip_longest(*lists)
+    return list(dict.fromkeys(v for row in rows for v in row if v is not None))
 
 
 class Pace:
