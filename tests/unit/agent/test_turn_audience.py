@@ -276,4 +276,4 @@ async def test_a_direct_turn_reads_and_writes_nothing_more(tmp_path: Path) -> No
     await drain(room.place, accepted.session)
     assert room.rooms.asked == []
     assert room.place.talk.alone == []
-    assert table.calls == {"put_if": 5, "update_if": 2, "query": 3, "get": 3, "transact": 1}
+    assert table.calls == {"put_if": 5, "update_if": 1, "query": 3, "get": 3, "transact": 1}
