@@ -71,9 +71,9 @@ types: .venv/.dev
 imports: .venv/.dev
 	@$(BIN)/lint-imports --no-cache | tail -n 3
 
-size: ## the core stays small (AL12): agent/ without models/ and stores/ under 5,000 lines
+size: ## the core stays small (AL12): agent/ without models/ and stores/ under 5,000 lines, blank ones aside
 	@find agent -name '*.py' -not -path 'agent/models/*' -not -path 'agent/stores/*' | xargs cat | \
-	  awk 'END { print "core: " NR " lines of at most 5000"; exit NR >= 5000 }'
+	  awk 'NF { n++ } END { print "core: " n " lines of at most 5000, blank ones aside"; exit n >= 5000 }'
 
 cov: .venv/.dev ## coverage of the fast tests, by branch
 	@$(BIN)/python -m pytest -m "not live and not slow and not browser" --cov --cov-report=term:skip-covered
