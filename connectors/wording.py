@@ -48,9 +48,13 @@ def source_icon(kind: str, *, private: bool) -> str:
 
 
 def source_facts(language: Language, source: Source) -> str:
-    """What is said of a source behind its title: kind, date, status; "" when nothing is known."""
+    """What is said of a source behind its title: kind, date, status; "" when nothing is known.
+
+    What has no address on the web is named by its path.
+    """
     kind = _KINDS[source.kind][1][language] if source.kind in _KINDS else ""
-    facts = (kind, source.updated, _status_mark(language, source.status))
+    path = "" if "://" in source.url else source.url
+    facts = (kind, source.updated, _status_mark(language, source.status), path)
     return " · ".join(fact for fact in facts if fact)
 
 

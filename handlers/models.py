@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent.errors import Misconfigured
 from agent.ports import Clock
-from handlers.settings import OFFLINE, Settings
+from handlers.settings import DEFAULT_CLAUDE, OFFLINE, Settings
 
 if TYPE_CHECKING:
     from agent.ports import Model
@@ -18,6 +18,19 @@ OFFLINE_PACE = 0.015
 """Seconds between two pieces of the offline model's text, so that a person sees it stream."""
 _BEDROCK = "bedrock/"
 _CLAUDE = "claude"
+
+
+def check_name(settings: Settings) -> None:
+    """Refuse a name that nothing here answers to, before anything is started for it.
+
+    Raises:
+        Misconfigured: the chosen model is unknown; the text lists what there is.
+    """
+    name = settings.chosen_model
+    if name == OFFLINE or name.startswith(_BEDROCK) or _CLAUDE in name.lower():
+        return
+    if not settings.openai_base_url:
+        raise _unknown(name, settings)
 
 
 def open_model(settings: Settings, clock: Clock) -> tuple[Model, Close]:
@@ -84,9 +97,15 @@ def _open(name: str, settings: Settings, clock: Clock) -> tuple[Model, Close]:
             base_url=settings.openai_base_url, about=about, api_key=settings.openai_api_key
         )
         return other, other.aclose
-    raise Misconfigured(
-        f"The model {name!r} is unknown: use offline, a Claude name or bedrock/NAME, or set"
-        " PLUMBLINE_OPENAI_BASE_URL to the server that has it."
+    raise _unknown(name, settings)
+
+
+def _unknown(name: str, settings: Settings) -> Misconfigured:
+    offered = [one for one in settings.offered_models if one != name]
+    names = dict.fromkeys((OFFLINE, *offered, DEFAULT_CLAUDE, "any other Claude name"))
+    return Misconfigured(
+        f"The model {name!r} is unknown. There are: {', '.join(names)}, bedrock/NAME, and with"
+        " PLUMBLINE_OPENAI_BASE_URL every model of that server."
     )
 
 

@@ -303,6 +303,16 @@ async def knowledge(settings: Settings) -> AsyncGenerator[Knowledge]:
         await table.aclose()
 
 
+@asynccontextmanager
+async def state_table(settings: Settings) -> AsyncGenerator[Table]:
+    """The table of the turns and the people under these settings, for the command line."""
+    table = SqliteTable(state_folder(settings) / "table.sqlite")
+    try:
+        yield table
+    finally:
+        await table.aclose()
+
+
 def state_folder(settings: Settings) -> Path:
     """Where the turns' state lives."""
     return Path(settings.state or settings.home)

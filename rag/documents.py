@@ -132,13 +132,16 @@ class IndexedChunk:
         return self.document.source, self.chunk.position
 
     def passage(self, score: float) -> Passage:
-        """The chunk as evidence; `score` is calibrated, 0..1."""
+        """The chunk as evidence; `score` is calibrated, 0..1.
+
+        Where a document has no address, its path says what it is.
+        """
         document = self.document
         return Passage(
             source=document.source,
             title=document.title,
             text=self.chunk.text.strip(),
-            url=document.url,
+            url=document.url or f"{document.space}/{document.external}",
             kind=document.kind,
             place=self.chunk.place,
             updated=document.updated,

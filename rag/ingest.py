@@ -100,12 +100,14 @@ class Ingestion:
         self._catalog = catalog
         self._sizes = sizes
 
-    async def add(self, path: Path, space: str, progress: Progress | None = None) -> IngestReport:
+    async def add(
+        self, path: Path, space: str, progress: Progress | None = None, *, replace: bool = False
+    ) -> IngestReport:
         """Take in a folder, or a single file, as part of a space.
 
         A folder is the whole space: documents of the space that are gone from it are removed,
-        unless nothing in it is known. A single file removes nothing. A bad file is refused with its
-        reason and never stops the others.
+        unless nothing in it is known and `replace` is not set. A single file removes nothing. A bad
+        file is refused with its reason and never stops the others.
 
         Raises:
             DocumentRefused: the space's own `_space.yaml` is not understood.
@@ -129,7 +131,8 @@ class Ingestion:
         if whole:
             here = {file.source for file in files}
             gone = [entry for source, entry in known.items() if source not in here]
-            await self._sweep(gone, recognised=not here.isdisjoint(known), report=report)
+            recognised = replace or not here.isdisjoint(known)
+            await self._sweep(gone, recognised=recognised, report=report)
         await self._opened(said)  # an operator may have set other readers meanwhile
         return report
 

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Coroutine
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Annotated, NoReturn, TypeVar
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table as Grid
 
-from agent.errors import PlumblineError
+from agent.domain import Json
 from handlers import wiring
+from handlers.cli import kb_rights
+from handlers.cli.terminal import run, show_json, show_rows, stop
 from handlers.settings import Settings
+from rag.catalog import CatalogEntry
 from rag.ingest import IngestReport
 from rag.knowledge import Knowledge
 from rag.loaders.metadata import SPACE_FILE
 
-app = typer.Typer(help="The knowledge base.", no_args_is_help=True)
+SOME_REFUSED = 3
+"""Exit status when a part of the files could not be taken in."""
 
-_Result = TypeVar("_Result")
+app = typer.Typer(help="The knowledge base.", no_args_is_help=True)
+app.command()(kb_rights.space)
+app.command()(kb_rights.who_can_see)
+app.command()(kb_rights.drop_cache)
+
 Space = Annotated[str, typer.Option("--space", help="Name of the space.")]
-_SHOWN = ("document", "space", "path", "state", "readers", "reason")
+AsJson = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
+_SHOWN = ("space", "title", "readers", "status", "version", "path")
 _COUNTED = ("added", "changed", "unchanged", "removed")
 
 
@@ -36,29 +42,47 @@ def add(
     """Index what is new or changed in PATH and drop what is gone from it.
 
     Without --space the folder's name is the space; a folder whose subfolders have a _space.yaml is
-    taken as one space each.
+    taken as one space each. Exit status: 0 when everything was taken in, 3 when some files were
+    refused, 1 when nothing of PATH can be found now.
     """
     console = Console()
     if not path.exists():
-        _stop(console, f"{path} does not exist.")
-    reports = _run(console, _add(console, _spaces(path, space)))
-    for name, report in reports.items():
-        _show_report(console, name, report)
-    if not any(report.usable for report in reports.values()):
-        raise typer.Exit(1)
+        stop(console, f"{path} does not exist.")
+    _report(console, run(console, _add(console, _spaces(path, space))))
+
+
+@app.command()
+def sync(
+    path: Annotated[Path, typer.Argument(help="The folder that the space is made from.")],
+    space: Annotated[str, typer.Option("--space", help="Name of the space.")],
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Even if the folder has nothing of the space.")
+    ] = False,
+) -> None:
+    """Make a space equal to a folder: what is new, changed and gone, file by file.
+
+    A folder that has nothing of the space is probably the wrong one, and removes nothing without
+    --replace. Exit statuses are those of add.
+    """
+    console = Console()
+    if not path.is_dir():
+        stop(console, f"{path} is no folder.")
+    reports = run(console, _add(console, {space: path}, replace=replace))
+    for name in ("added", "changed", "removed"):
+        for file in getattr(reports[space], name):
+            console.print(f"  {name} {file}", markup=False, soft_wrap=True)
+    _report(console, reports)
 
 
 @app.command("list")
-def list_documents(space: Space = "") -> None:
-    """Show every document with its state, its readers and why it was refused."""
+def list_documents(space: Space = "", as_json: AsJson = False) -> None:
+    """Show every document with its readers, its status, and why it was refused."""
     console = Console()
-    grid = Grid(*_SHOWN)
-    for column in grid.columns:
-        column.overflow = "fold"
-    grid.columns[0].no_wrap = True
-    for row in _run(console, _rows(space)):
-        grid.add_row(*row)
-    console.print(grid)
+    entries = run(console, _entries(space))
+    if as_json:
+        show_json([_plain(entry) for entry in entries])
+    else:
+        show_rows(console, _SHOWN, [_row(entry) for entry in entries])
 
 
 @app.command()
@@ -69,10 +93,10 @@ def remove(
     """Remove one document, or a whole space when only --space is given."""
     console = Console()
     if not document and not space:
-        _stop(console, "Name a document, or a space with --space.")
-    removed = _run(console, _remove(document, space))
+        stop(console, "Name a document, or a space with --space.")
+    removed = run(console, _remove(document, space))
     if not removed:
-        _stop(console, "Nothing of that name is in the knowledge base; see `plumbline kb list`.")
+        stop(console, "Nothing of that name is in the knowledge base; see `plumbline kb list`.")
     console.print(f"Removed {len(removed)}: {', '.join(removed)}", markup=False)
 
 
@@ -88,7 +112,9 @@ def _spaces(path: Path, name: str) -> dict[str, Path]:
     return spaces or {path.resolve().name: path}
 
 
-async def _add(console: Console, spaces: dict[str, Path]) -> dict[str, IngestReport]:
+async def _add(
+    console: Console, spaces: dict[str, Path], *, replace: bool = False
+) -> dict[str, IngestReport]:
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
     reports: dict[str, IngestReport] = {}
     async with _knowledge() as knowledge:
@@ -99,23 +125,42 @@ async def _add(console: Console, spaces: dict[str, Path]) -> dict[str, IngestRep
                 def advance(done: int, total: int, _file: str, bar: object = bar) -> None:
                     bars.update(bar, completed=done, total=total)  # pyright: ignore[reportArgumentType]  rich's own id
 
-                reports[name] = await knowledge.ingestion.add(path, name, advance)
+                reports[name] = await knowledge.ingestion.add(path, name, advance, replace=replace)
                 bars.update(bar, total=bars.tasks[-1].completed)
     return reports
 
 
-async def _rows(space: str) -> list[tuple[str, ...]]:
+async def _entries(space: str) -> list[CatalogEntry]:
     async with _knowledge() as knowledge:
         names = (space,) if space else await knowledge.catalog.spaces()
-        return [
-            (
-                *(e.source, e.space, e.external),
-                *(e.status if e.state == "indexed" else e.state, ", ".join(sorted(e.readers))),
-                e.reason,
-            )
-            for name in names
-            for e in await knowledge.catalog.entries(name)
-        ]
+        return [entry for name in names for entry in await knowledge.catalog.entries(name)]
+
+
+def _row(entry: CatalogEntry) -> tuple[str, ...]:
+    status = entry.status if entry.state == "indexed" else entry.state
+    return (
+        entry.space,
+        entry.title,
+        ", ".join(sorted(entry.readers)),
+        f"{status}: {entry.reason}" if entry.reason else status,
+        entry.version,
+        entry.external,
+    )
+
+
+def _plain(entry: CatalogEntry) -> Json:
+    return {
+        "document": entry.source,
+        "space": entry.space,
+        "path": entry.external,
+        "title": entry.title,
+        "readers": [*sorted(entry.readers)],
+        "readers_from": "space" if entry.inherited else "document",
+        "state": entry.state,
+        "status": entry.status,
+        "version": entry.version,
+        "reason": entry.reason,
+    }
 
 
 async def _remove(document: str, space: str) -> tuple[str, ...]:
@@ -130,25 +175,21 @@ async def _remove(document: str, space: str) -> tuple[str, ...]:
         return tuple(removed)
 
 
-def _run(console: Console, work: Coroutine[object, object, _Result]) -> _Result:
-    try:
-        return asyncio.run(work)
-    except PlumblineError as error:
-        _stop(console, f"{error} ({error.code})")
-
-
-def _stop(console: Console, sentence: str) -> NoReturn:
-    console.print(sentence, markup=False, style="red")
-    raise typer.Exit(1)
+def _report(console: Console, reports: dict[str, IngestReport]) -> None:
+    """Show what became of the files, and end with the status that says it."""
+    for name, report in reports.items():
+        _show_report(console, name, report)
+    if not any(report.usable for report in reports.values()):
+        raise typer.Exit(1)
+    if any(report.refused for report in reports.values()):
+        raise typer.Exit(SOME_REFUSED)
 
 
 def _show_report(console: Console, space: str, report: IngestReport) -> None:
-    grid = Grid(title=f"Space {space}", title_justify="left")
-    for name in (*_COUNTED, "refused", "chunks"):
-        grid.add_column(name, justify="right")
     counts = [len(getattr(report, name)) for name in (*_COUNTED, "refused")]
-    grid.add_row(*(str(count) for count in (*counts, report.chunks)))
-    console.print(grid)
+    console.print(f"Space {space}", markup=False)
+    row = [str(count) for count in (*counts, report.chunks)]
+    show_rows(console, (*_COUNTED, "refused", "chunks"), [row])
     for file, reason in report.refused.items():
         console.print(f"  refused {file}: {reason}", markup=False)
     if report.kept:

@@ -17,6 +17,7 @@ from handlers.cli import doctor as examining
 from handlers.cli import kb
 from handlers.cli.filling import fill_when_alone
 from handlers.cli.workspace import COMPANY, Person, PlatformName
+from handlers.models import check_name
 from handlers.settings import Settings
 
 app = typer.Typer(
@@ -56,6 +57,7 @@ def ask(
     settings = Settings.from_environment()
     if model:
         settings = replace(settings, model=model)
+        check_name(settings)
     fill_when_alone(settings, COMPANY / "kb")
     asked = asyncio.run(asking.ask(settings, question, login, platform))
     typer.echo(asking.as_json(asked) if as_json else asking.as_text(asked))

@@ -11,9 +11,10 @@ from typer.testing import CliRunner, Result
 
 from agent import phrases
 from agent.domain import Platform
-from agent.errors import Unavailable
+from agent.errors import Misconfigured, Unavailable
 from handlers.cli.main import app, main
 from handlers.cli.workspace import free_port
+from handlers.settings import DEFAULT_CLAUDE
 from tests.fakes.stage import Theatre
 
 HOTEL = "What is the hotel limit in Shanghai?"
@@ -97,17 +98,25 @@ def test_a_restricted_document_is_for_its_readers(terminal: Terminal) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("model", "code"), [("claude-invented", "PL-102"), ("gpt-invented", "PL-301")]
-)
 def test_a_failed_turn_says_so_and_exits_with_1(
-    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, model: str, code: str
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-invented")
     monkeypatch.setenv("PLUMBLINE_ANTHROPIC_BASE_URL", f"http://127.0.0.1:{free_port()}")
-    result = terminal.run("ask", HOTEL, "--model", model)
+    result = terminal.run("ask", HOTEL, "--model", "claude-invented")
     assert result.exit_code == 1
-    assert result.stdout.strip() == phrases.error("en", code)
+    assert result.stdout.strip() == phrases.error("en", "PL-102")
+
+
+def test_an_unknown_model_is_refused_before_anything_starts(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("handlers.cli.main.fill_when_alone", None)
+    result = terminal.run("ask", HOTEL, "--model", "nonsense")
+    assert result.exit_code == 1
+    assert isinstance(result.exception, Misconfigured)
+    for name in ("nonsense", "offline", DEFAULT_CLAUDE, "bedrock/NAME"):
+        assert name in str(result.exception)
 
 
 def test_an_empty_question_is_explained(terminal: Terminal) -> None:
@@ -153,4 +162,5 @@ def test_an_own_document_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert added.exit_code == 0, added.output
     turn = terminal.asked("How often must the coffee machine be descaled?")
     assert "40 days" in turn["answer"]
-    assert [c["title"] for c in turn["citations"]] == ["Coffee machine"]
+    [citation] = turn["citations"]
+    assert (citation["title"], citation["url"]) == ("Coffee machine", "own/coffee.md")

@@ -44,7 +44,9 @@ def test_nothing_is_left_unfilled(language: Language) -> None:
         phrases.refusal_steps(language),
         phrases.kept_private(language),
         phrases.summarise(language),
-        phrases.files_unread(language, [Attachment("image", "k")] if language == "zh" else [Attachment("file", "k")]),
+        phrases.files_unread(
+            language, [Attachment("image", "k")] if language == "zh" else [Attachment("file", "k")]
+        ),
         phrases.shortened(language),
         phrases.unsearched(language, ["知识库" if language == "zh" else "the knowledge base"]),
         wording.goes_on(language),
@@ -60,4 +62,6 @@ def test_facts_of_a_source() -> None:
     source = Source("a", "A", kind="policy", updated="2026-01-02", status="obsolete")
     assert wording.source_facts("zh", source) == "制度 · 2026-01-02 · 已失效"
     assert wording.source_facts("en", Source("a", "A")) == ""
+    assert wording.source_facts("en", Source("a", "A", "https://x.example/a")) == ""
+    assert wording.source_facts("en", Source("a", "A", "own/a.md", "faq")).endswith("own/a.md")
     assert wording.source_icon("policy", private=True) == "🔒"
