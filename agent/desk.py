@@ -42,7 +42,8 @@ class House:
     whether one can be used now. `admin` marks an asker who may pause the bot. `kinds` are the
     kinds of sources that can be switched off. `documents` counts the ones that the asker may read.
     `escalation` says to which chat a question goes that is passed on to colleagues; `welcome` are
-    texts in place of our own, by language and name.
+    texts in place of our own, by language and name. `own` are the asker's own sources, into which
+    the edge alone looks (connectors/tools.py).
     """
 
     models: tuple[str, ...] = ()
@@ -53,6 +54,7 @@ class House:
     documents: Callable[[], Awaitable[int]] = _no_documents
     escalation: Callable[[Sequence[str]], Awaitable[str]] | None = None
     welcome: Mapping[Language, Welcome] = field(default_factory=dict[Language, Welcome])
+    own: object = None
 
 
 @value
@@ -80,8 +82,8 @@ class Manners(Protocol):
         """The buttons under a finished answer; a private one stands before the asker alone."""
         ...
 
-    def switched_off(self, desk: Desk, question: Question) -> str:
-        """What a refusal says of sources that the asker does not want searched; "" for none."""
+    def unsearched(self, desk: Desk, question: Question, *, refused: bool) -> str:
+        """What an answer (or a refusal) says of sources that stayed shut; "" for none."""
         ...
 
 
@@ -103,9 +105,9 @@ class Plain:
         del turn, language, answer, private
         return ()
 
-    def switched_off(self, desk: Desk, question: Question) -> str:
-        """Nothing can be switched off."""
-        del desk, question
+    def unsearched(self, desk: Desk, question: Question, *, refused: bool) -> str:
+        """Nothing is ever shut."""
+        del desk, question, refused
         return ""
 
 

@@ -251,8 +251,8 @@ def _concluded(desk: Desk, question: Question, toolbox: Toolbox, end: LoopEnd) -
         status = "refused"
         if not without_refusal(clean).strip():
             notices.append(phrases.refusal_steps(language))
-        if unsearched := desk.manners.switched_off(desk, question):
-            notices.append(unsearched)
+    if shut := desk.manners.unsearched(desk, question, refused=status == "refused"):
+        notices.append(shut)
     name = desk.model.capability().name
     notices += _remarks(question, toolbox, end, name)
     answer = Answer(clean, citations, status, end.model or name, end.steps)

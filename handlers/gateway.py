@@ -6,9 +6,12 @@ import base64
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import cast
+from urllib.parse import parse_qsl
 
 MAX_BODY = 1_048_576
 """Bytes of the largest body taken: far above what either chat platform sends."""
+
+_MOST_FIELDS = 50
 
 JSON = "application/json; charset=utf-8"
 
@@ -21,6 +24,7 @@ class Request:
     path: str
     headers: Mapping[str, str] = field(repr=False)
     body: bytes = field(repr=False)
+    query: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,7 @@ def read(event: object) -> Request | None:
         path=_text(source.get("rawPath") or http.get("path") or source.get("path")),
         headers=_headers(source.get("headers")),
         body=body,
+        query=_query(source),
     )
 
 
@@ -75,6 +80,19 @@ def _headers(value: object) -> dict[str, str]:
             name = key.lower()
             found[name] = f"{found[name]},{content}" if name in found else content
     return found
+
+
+def _query(source: Mapping[object, object]) -> dict[str, str]:
+    """The fields behind the question mark; a name that comes twice counts for nothing."""
+    raw = source.get("rawQueryString")
+    if not isinstance(raw, str):
+        return _headers(source.get("queryStringParameters"))
+    try:
+        pairs = parse_qsl(raw, keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+    except ValueError:
+        return {}
+    names = [name for name, _ in pairs]
+    return {name: value for name, value in pairs if names.count(name) == 1}
 
 
 def _body(source: Mapping[object, object]) -> bytes | None:

@@ -24,7 +24,7 @@ from starlette.routing import Route
 
 from agent.errors import Misconfigured, PlumblineError
 from agent.ports import Ring
-from handlers import feishu, slack, wiring
+from handlers import feishu, oauth, slack, wiring
 from handlers.gateway import MAX_BODY
 from handlers.settings import Settings
 from handlers.wiring import Workplace
@@ -104,10 +104,10 @@ def application(settings: Settings) -> Starlette:
     """The HTTP side: /feishu/… and /slack/… are one function each, as behind the gateway.
 
     What a request is for is read from its content, so an operator may name the last part freely
-    (events, commands, interactivity).
+    (events, commands, interactivity). /oauth/… are the pages around a sign-in.
     """
 
-    def route(path: str, receive: Receive) -> Route:
+    def route(path: str, receive: Receive, method: str = "POST") -> Route:
         async def endpoint(request: Request) -> Response:
             event = await _event(request)
             answer = await run_in_threadpool(receive, event, None, settings)
@@ -117,7 +117,7 @@ def application(settings: Settings) -> Starlette:
                 headers=cast(dict[str, str], answer["headers"]),
             )
 
-        return Route(path, endpoint, methods=["POST"])
+        return Route(path, endpoint, methods=[method])
 
     async def health(_: Request) -> Response:
         return PlainTextResponse("ok")
@@ -127,6 +127,7 @@ def application(settings: Settings) -> Starlette:
             Route("/health", health),
             route("/feishu/{purpose}", feishu.receive),
             route("/slack/{purpose}", slack.receive),
+            route("/oauth/{platform}/{page}", oauth.receive, "GET"),
         ]
     )
 
@@ -137,6 +138,7 @@ async def _event(request: Request) -> dict[str, object]:
     return {
         "version": "2.0",
         "rawPath": request.url.path,
+        "rawQueryString": request.url.query,
         "headers": dict(request.headers),
         "requestContext": {"http": {"method": request.method, "path": request.url.path}},
         "body": base64.b64encode(body).decode(),

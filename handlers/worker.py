@@ -115,6 +115,7 @@ async def _answer(workplace: Workplace, record: TurnRecord, lease: Lease) -> Non
             return
         from agent.turn import lost_turn, run_turn, said, save_turn
         from handlers.surface.actions import ACTS, keeps_quiet, perform
+        from handlers.surface.connect import offer_after
 
         record = await inbox.start(
             workplace.table, workplace.clock, record, lease.fence, versions, fresh
@@ -126,6 +127,7 @@ async def _answer(workplace: Workplace, record: TurnRecord, lease: Lease) -> Non
                 outcome = said(quiet, None)
             else:
                 outcome = await run_turn(desk, record, watch)
+                await offer_after(desk, record)
         except Exception as error:  # no turn may block its session for ever, whatever is wrong
             if not isinstance(error, ForPerson) and record.attempt < MOST_ATTEMPTS:
                 raise

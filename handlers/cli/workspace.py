@@ -29,8 +29,14 @@ Person = Literal["alice", "bob", "chen", "dana", "emil", "fang"]
 PlatformName = Literal["feishu", "slack"]
 
 
-def demo_settings(settings: Settings, simulator: str) -> Settings:
-    """The settings of the demo workspace. The secrets are public: they open nothing but it."""
+def demo_settings(settings: Settings, simulator: str, bot: str = "") -> Settings:
+    """The settings of the demo workspace. The secrets are public: they open nothing but it.
+
+    Args:
+        settings: What was set besides.
+        simulator: The simulator's address.
+        bot: Our own address as a browser reaches it; without it nobody can connect.
+    """
     return replace(
         settings,
         config=settings.config or str(COMPANY / "plumbline.toml"),
@@ -46,6 +52,11 @@ def demo_settings(settings: Settings, simulator: str) -> Settings:
         slack_bot_user="U0DEMOBOT",
         slack_app_id="A0DEMO0001",
         slack_base_url=f"{simulator}/api/",
+        slack_client_id="demo-client",
+        slack_client_secret="demo-client-secret",  # noqa: S106
+        slack_authorize_url=f"{simulator}/oauth/v2/authorize",
+        slack_install_teams="T0DEMO0001",
+        public_url=bot,
     )
 
 

@@ -17,7 +17,7 @@ from agent.durable.records import TurnRecord
 from agent.durable.snapshot import Snapshot
 from agent.language import detect
 from agent.ports import Control
-from handlers.surface import commands, manual, presses, replies, share
+from handlers.surface import commands, connect, manual, presses, replies, share
 from handlers.surface.commands import Command
 from handlers.surface.places import pressed_at
 from handlers.surface.replies import Note
@@ -120,6 +120,12 @@ async def _tell(desk: Desk, record: TurnRecord) -> str:
     return await _whisper(desk, record, record.question.text)
 
 
+async def _connected(desk: Desk, record: TurnRecord) -> str:
+    """Say that the sign-in went well, and offer to answer the question again."""
+    text, controls = await connect.connected(desk, record)
+    return await _whisper(desk, record, text, controls)
+
+
 async def _why(desk: Desk, record: TurnRecord) -> str:
     """Ask what was wrong with the answer."""
     language = record.question.language
@@ -193,6 +199,7 @@ _TELLING: Final[Mapping[str, Act]] = {
     "sources": _sources,
     "human": _human,
     "welcome": _welcome,
+    connect.CONNECTED: _connected,
 }
 ACTS: Final = frozenset((*_TELLING, *share.ACTS, "command"))
 """The acts that are no question to a model."""

@@ -14,7 +14,7 @@ from agent.domain import Language, Platform, Question
 from agent.durable import keys, pauses, preferences
 from agent.durable.preferences import Preferences
 from agent.durable.records import TurnRecord
-from handlers.surface import feedback, manual
+from handlers.surface import connect, feedback, manual
 
 CommandName = Literal[
     "ask",
@@ -27,6 +27,7 @@ CommandName = Literal[
     "help",
     "pause",
     "resume",
+    "logout",
     "unknown",
 ]
 
@@ -51,6 +52,9 @@ WORDS: Final[Mapping[str, CommandName]] = {
     "暂停": "pause",
     "resume": "resume",
     "恢复": "resume",
+    "logout": "logout",
+    "退出": "logout",
+    "断开": "logout",
 }
 _BARE: Final = re.compile(
     r"(?:lang|语言) (?:zh|en|auto|中文|英文|自动)|(?:sources|来源) (?:on|off) [a-z]+", re.IGNORECASE
@@ -193,7 +197,17 @@ async def _sources(order: _Order) -> Reply:
             return Reply(manual.line(order.language, "sources_unknown"))
         off = off | {kind} if switch == "off" else off - {kind}
         await order.save(replace(order.chosen, off=off))
-    return Reply(manual.sources(order.language, order.platform, kinds, off))
+    listed = manual.sources(order.language, order.platform, kinds, off)
+    own = connect.own_sources(order.desk)
+    if own is None:
+        return Reply(listed)
+    if not switch and connect.needs_sign_in(own):
+        await connect.offer(order.desk, order.record)
+    return Reply(f"{listed}\n{connect.states(order.language, own)}")
+
+
+async def _logout(order: _Order) -> Reply:
+    return Reply(await connect.sign_out(order.desk, order.record))
 
 
 async def _model(order: _Order) -> Reply:
@@ -275,5 +289,6 @@ _RUNS: Final[Mapping[CommandName, Callable[[_Order], Awaitable[Reply]]]] = {
     "help": _help,
     "pause": _pause,
     "resume": _resume,
+    "logout": _logout,
     "unknown": _unknown,
 }

@@ -6,7 +6,7 @@ from agent.desk import Desk, Reply
 from agent.domain import Answer, Language, Question
 from agent.durable.records import TurnRecord
 from agent.ports import Control
-from handlers.surface import commands, manual, presses, share
+from handlers.surface import commands, connect, manual, presses, share
 
 
 class ChatManners:
@@ -28,8 +28,9 @@ class ChatManners:
         shown = presses.buttons(turn, language, answer)
         return (share.button(turn, language), *shown) if private and shown else shown
 
-    def switched_off(self, desk: Desk, question: Question) -> str:
-        """Names the kinds that the person switched off, with the commands that undo it."""
+    def unsearched(self, desk: Desk, question: Question, *, refused: bool) -> str:
+        """Names what wants a sign-in, and in a refusal what the person switched off."""
         kinds = [kind for kind in desk.house.kinds if kind in desk.preferences.off]
-        platform = question.asker.platform
-        return manual.switched_off(question.language, platform, kinds) if kinds else ""
+        language, platform = question.language, question.asker.platform
+        off = manual.switched_off(language, platform, kinds) if kinds and refused else ""
+        return "\n".join(filter(None, (connect.remark(desk, language), off)))

@@ -32,7 +32,8 @@ _HELP: Final[_Pair] = {
         "{new} · 忘掉之前的对话\n"
         "{ask} 问题 · 提问\n\n"
         "⚙️ 设置\n"
-        "{sources} · 查看、开关资料来源\n"
+        "{sources} · 查看、开关、连接资料来源\n"
+        "{logout} · 断开您的账号\n"
         "{model} · 查看、选择模型\n"
         "{lang} zh、en 或 auto · 选择语言\n\n"
         "ℹ️ 其他\n"
@@ -47,7 +48,8 @@ _HELP: Final[_Pair] = {
         "{new} · forget the conversation so far\n"
         "{ask} QUESTION · ask something\n\n"
         "⚙️ Settings\n"
-        "{sources} · see the sources, switch them on or off\n"
+        "{sources} · see the sources, switch or connect them\n"
+        "{logout} · end that connection\n"
         "{model} · see the models, choose one\n"
         "{lang} zh, en or auto · choose the language\n\n"
         "ℹ️ More\n"
@@ -72,6 +74,7 @@ _COMMANDS: Final = (
     "ask",
     "new",
     "sources",
+    "logout",
     "model",
     "lang",
     "status",
@@ -296,6 +299,11 @@ def sources(language: Language, platform: str, kinds: Sequence[str], off: frozen
         off=command(platform, f"sources off {kinds[0]}"),
         on=command(platform, f"sources on {kinds[0]}"),
     )
+
+
+def kind_name(language: Language, kind: str) -> str:
+    """A kind of sources in the person's words."""
+    return _KINDS[kind][language]
 
 
 def switched_off(language: Language, platform: str, kinds: Sequence[str]) -> str:
