@@ -16,9 +16,10 @@ from simulator.feishu.errors import (
     not_found,
     not_in_chat,
     token_invalid,
+    too_fast,
     user_token_invalid,
 )
-from simulator.feishu.side import USER_SCOPES, FeishuSide
+from simulator.feishu.side import SEARCH_LIMIT, TEXT_LIMIT, USER_SCOPES, FeishuSide
 from simulator.state.workspace import BOT, Message
 from simulator.wire import Incoming, read
 
@@ -72,6 +73,24 @@ class Call:
         if not self.side.space.may_see(self.caller, message.chat):
             raise not_in_chat()
         return message
+
+    def limit_searches(self, api: str) -> None:
+        """Count a search.
+
+        Raises:
+            FeishuError: 99991400 for too many in a minute.
+        """
+        if wait := self.side.search_limit.take(api, self.now):
+            raise too_fast(wait, SEARCH_LIMIT)
+
+    def limit_texts(self, api: str) -> None:
+        """Count the reading of a document's text.
+
+        Raises:
+            FeishuError: 99991400 for too many in a second.
+        """
+        if wait := self.side.text_limit.take(api, self.now):
+            raise too_fast(wait, TEXT_LIMIT)
 
     def page(self, items: list[Any], most: int, default: int) -> tuple[list[Any], str]:
         """Cut one page by page_size and page_token (query or body); return (items, next token).
@@ -131,7 +150,7 @@ def _caller(side: FeishuSide, incoming: Incoming, who: str) -> str:
 def _check_scope(side: FeishuSide, incoming: Incoming) -> None:
     """Refuse what the person did not agree to."""
     issued = side.grants.live(incoming.bearer, side.world.clock.now())
-    needed = scope_of("feishu", incoming.method, incoming.path)
+    needed = _scope_of_person(incoming)
     if issued is None or needed in issued.scopes or needed not in USER_SCOPES:
         return
     missing = {"type": "action_scope_required", "subject": needed, "description": needed}
@@ -141,6 +160,16 @@ def _check_scope(side: FeishuSide, incoming: Incoming) -> None:
         400,
         extra={"error": {"permission_violations": [missing]}},
     )
+
+
+def _scope_of_person(incoming: Incoming) -> str:
+    """The scope that a person's token needs; reading messages has others than for an app."""
+    path = incoming.path
+    if incoming.method == "GET" and re.fullmatch(r"/open-apis/im/v1/messages(/[^/]+)?", path):
+        return "im:message.group_msg:get_as_user"
+    if re.fullmatch(r"/open-apis/im/v1/chats/[^/]+/members", path):
+        return "im:chat.members:read"
+    return scope_of("feishu", incoming.method, path)
 
 
 def _log_id() -> dict[str, str]:

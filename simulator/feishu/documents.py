@@ -83,6 +83,7 @@ def search(call: Call) -> Json:
 
 def raw_content(call: Call) -> Json:
     """GET /docx/v1/documents/:document_id/raw_content."""
+    call.limit_texts("raw_content")
     document = readable(call, call.path["document_id"])
     return {"content": f"{document.title}\n{document.text}\n"}
 
@@ -101,6 +102,7 @@ def document_info(call: Call) -> Json:
 
 def markdown(call: Call) -> Json:
     """GET /docs/v1/content as markdown, docx only."""
+    call.limit_texts("markdown")
     if call.query.get("doc_type") != "docx" or call.query.get("content_type") != "markdown":
         raise bad_field("doc_type is docx and content_type markdown")
     return {"content": readable(call, call.query.get("doc_token", "")).text}

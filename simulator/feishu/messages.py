@@ -2,6 +2,7 @@
 
 import json
 from typing import Any, cast
+from urllib.parse import urlencode
 
 from starlette.responses import Response
 
@@ -19,7 +20,7 @@ from simulator.feishu.errors import (
 )
 from simulator.feishu.show import message_item
 from simulator.feishu.side import CHAT_LIMIT
-from simulator.state.workspace import Attachment, Chat, Message
+from simulator.state.workspace import BOT, Attachment, Chat, Message
 
 Json = dict[str, Any]
 UUID_LIFE_S = 3600.0
@@ -166,9 +167,20 @@ def get(call: Call) -> Json:
     raw = call.query.get("card_msg_content_type") == "raw_card_content"
     return {
         "items": [
-            message_item(call.side, item, raw_card=raw) for item in [message, *message.children]
+            {**message_item(call.side, item, raw_card=raw), **_link(call, item)}
+            for item in [message, *message.children]
         ]
     }
+
+
+def _link(call: Call, message: Message) -> Json:
+    """The address of a message for a person: the chat page as that person."""
+    if call.caller == BOT:
+        return {}
+    view = {"platform": "feishu", "as": call.caller, "chat": message.chat}
+    if message.topic:
+        view["thread"] = message.thread or message.id
+    return {"message_app_link": f"{call.side.world.origin}/#{urlencode(view)}"}
 
 
 def mget(call: Call) -> Json:
@@ -179,7 +191,7 @@ def mget(call: Call) -> Json:
     found = [call.side.space.find(one) for one in wanted]
     return {
         "items": [
-            message_item(call.side, message)
+            {**message_item(call.side, message), **_link(call, message)}
             for message in found
             if message and call.side.space.may_see(call.caller, message.chat)
         ]
@@ -205,7 +217,7 @@ def history(call: Call) -> Json:
         messages.reverse()
     items, token = call.page(messages, 50, 20)
     return {
-        "items": [message_item(call.side, message) for message in items],
+        "items": [{**message_item(call.side, m), **_link(call, m)} for m in items],
         "has_more": bool(token),
         "page_token": token,
     }

@@ -35,6 +35,7 @@ def _fits(call: Call, meeting: Meeting, wanted: Json) -> bool:
 
 def search(call: Call) -> Json:
     """POST /minutes/v1/minutes/search: a query or a filter, a range of one month at most."""
+    call.limit_searches("minutes")
     query = str(call.body.get("query") or "")
     wanted = cast("Json", call.body.get("filter") or {})
     if len(query) > 50:

@@ -11,6 +11,7 @@ from simulator.state.workspace import BOT, Message
 
 Json = dict[str, Any]
 LEAST = 0.34
+MOST = 30
 
 
 def moment(given: object, default: float) -> float:
@@ -103,12 +104,13 @@ def _item(call: Call, query: str, message: Message) -> Json:
 
 def search(call: Call) -> Json:
     """POST /im/v1/messages/search."""
+    call.limit_searches("messages")
     query = str(call.body.get("query") or "")
     wanted = cast("Json", call.body.get("filter") or {})
     if not query and not wanted:
         raise bad_field("query or filter is required")
     hits = found(call, query, wanted)
-    items, token = call.page(hits, 50, 15)
+    items, token = call.page(hits, MOST, 15)
     return {
         "items": [_item(call, query, message) for message in items],
         "total": len(hits),

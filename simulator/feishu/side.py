@@ -27,7 +27,12 @@ USER_SCOPES = frozenset(
         "search:docs:read",
         "docx:document:readonly",
         "docs:document.content:read",
+        "docs:permission.member:auth",
         "wiki:node:read",
+        "im:chat:read",
+        "im:chat.members:read",
+        "im:message.group_msg:get_as_user",
+        "im:message.p2p_msg:get_as_user",
         "minutes:minutes.search:read",
         "minutes:minutes:readonly",
         "minutes:minutes.artifacts:read",
@@ -36,6 +41,10 @@ USER_SCOPES = frozenset(
 )
 """Scopes that a person has to agree to."""
 CHAT_LIMIT = 5
+SEARCH_LIMIT = 100
+"""Searches of messages or minutes in a minute, for app and tenant."""
+TEXT_LIMIT = 5
+"""Texts of documents in a second, for app and tenant."""
 CARD_LIMIT = 10
 
 
@@ -61,6 +70,8 @@ class FeishuSide:
     callbacks: dict[str, CallbackToken] = field(default_factory=dict[str, CallbackToken])
     chat_limit: Windows = field(default_factory=lambda: Windows(CHAT_LIMIT, 1.0))
     card_limit: Windows = field(default_factory=lambda: Windows(CARD_LIMIT, 1.0))
+    search_limit: Windows = field(default_factory=lambda: Windows(SEARCH_LIMIT, 60.0))
+    text_limit: Windows = field(default_factory=lambda: Windows(TEXT_LIMIT, 1.0))
     edit_limit: Windows = field(default_factory=lambda: Windows(5, 1.0))
 
     def new_id(self, prefix: str) -> str:

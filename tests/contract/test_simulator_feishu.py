@@ -480,10 +480,56 @@ class TestReading:
                     uri = f"/wiki/v2/spaces/get_node?token={document}"
                     document = lark.raw("GET", uri, None, token)["data"]["node"]["obj_token"]
                 uri = f"/docx/v1/documents/{document}/raw_content"
+                lark.simulator.advance(0.25)
                 assert lark.raw("GET", uri, None, token)["data"]["content"]
         too_long = {**body, "query": "x" * 31}
         answer = lark.raw("POST", "/search/v2/doc_wiki/search", too_long, "u-demo-alice")
         assert answer["code"] == 99992402
+
+    def test_searches_and_texts_have_their_limits(self, lark: Lark) -> None:
+        token = "u-demo-fang"
+        body: Json = {"query": "衡星跑团", "doc_filter": {}, "wiki_filter": {}}
+        search = "/im/v1/messages/search"
+        codes = [lark.raw("POST", search, body, token)["code"] for _ in range(101)]
+        assert (set(codes[:100]), codes[100]) == ({0}, 99991400)
+        lark.simulator.advance(61)
+        assert lark.raw("POST", search, body, token)["code"] == 0
+        many = {**body, "page_size": 31}
+        assert lark.raw("POST", search, many, token)["code"] == 99992402
+        text = "/docx/v1/documents/docVatRefund/raw_content"
+        codes = [lark.raw("GET", text, None, token)["code"] for _ in range(6)]
+        assert (set(codes[:5]), codes[5]) == ({0}, 99991400)
+
+    def test_a_person_reads_only_with_the_scopes_of_a_person(self, lark: Lark) -> None:
+        def signed_in(scope: str) -> str:
+            query = {"client_id": "cli_demo0000000001", "redirect_uri": "http://x/", "as": "fang"}
+            page = lark.simulator.client.get(
+                "/open-apis/authen/v1/authorize", params={**query, "scope": scope}
+            )
+            code = page.headers["location"].split("code=")[1].split("&")[0]
+            body = {"grant_type": "authorization_code", "code": code}
+            secret = {"client_id": "cli_demo0000000001", "client_secret": "demo-app-secret"}
+            return lark.raw("POST", "/authen/v2/oauth/token", body | secret, "-")["access_token"]
+
+        uri = "/im/v1/messages?container_id_type=chat&container_id=oc_demo_procurement"
+        members = "/im/v1/chats/oc_demo_procurement/members"
+        allowed = signed_in("im:message.group_msg:get_as_user im:chat.members:read")
+        bare = signed_in("search:message")
+        for path in (uri, members):
+            assert lark.raw("GET", path, None, allowed)["code"] == 0
+            refused = lark.raw("GET", path, None, bare)
+            assert refused["code"] == 99991679
+            assert refused["error"]["permission_violations"][0]["subject"].startswith("im:")
+
+    def test_a_message_comes_with_its_address_for_a_person(self, lark: Lark) -> None:
+        uri = "/im/v1/messages?container_id_type=chat&container_id=oc_demo_procurement"
+        (first, *_) = lark.raw("GET", uri, None, "u-demo-fang")["data"]["items"]
+        link = first["message_app_link"]
+        assert link.startswith(lark.simulator.origin)
+        assert "chat=oc_demo_procurement" in link
+        assert "as=fang" in link
+        as_app = lark.raw("GET", uri, None, lark.app_token())["data"]["items"]
+        assert "message_app_link" not in as_app[0]
 
     def test_a_document_of_others_stays_closed(self, lark: Lark) -> None:
         body: Json = {"query": "", "doc_filter": {}, "page_size": 20}

@@ -35,6 +35,8 @@ _OPERATOR: Final = frozenset((99991543, 99991662, 99991672, 99991673))
 _PAUSE_HEADERS: Final = ("x-ogw-ratelimit-reset", "retry-after")
 _TRIES: Final = 2
 """How often a call is made: reading again after a passing fault does no harm."""
+_TRIES_AT_LIMIT: Final = 5
+"""How often when the platform named a pause each time: its limits count for the whole company."""
 _PART: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _OF_APP: Final = ("t-", "a-")
 """How tokens of an app begin; no such token may come here."""
@@ -136,14 +138,20 @@ class UserCalls:
                 if reply.code not in _TOKEN_REFUSED:
                     return _checked(name, reply)
             except Retryable as fault:
-                pause = fault.retry_after if isinstance(fault, RateLimited) else 0.2
-                if tries >= _TRIES or self._clock.monotonic() + pause > self._deadline:
-                    raise
-                await self._clock.sleep(pause)
+                await self._wait(fault, tries)
                 continue
             if renewed:
                 raise SignInNeeded(f"Feishu {name}: the new token is refused too")
             token, renewed, tries = await self._access.renewed(token), True, 0
+
+    async def _wait(self, fault: Retryable, tries: int) -> None:
+        """Wait before the next try; raise the fault when there is none in the time that is left."""
+        limited = isinstance(fault, RateLimited)
+        pause = fault.retry_after if limited else 0.2
+        most = _TRIES_AT_LIMIT if limited else _TRIES
+        if tries >= most or self._clock.monotonic() + pause > self._deadline:
+            raise fault
+        await self._clock.sleep(pause)
 
     async def _once(self, name: str, request: httpx.Request, *, file: bool) -> _Reply:
         try:
