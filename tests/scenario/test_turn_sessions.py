@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from agent.dialogue import Capability, ModelEvent, ModelRequest, TextDelta
-from agent.domain import EVERYONE
 from tests.fakes.scripted_model import ScriptedModel, call, prompt_bytes, reply
 from tests.fakes.stage import Said, Stage, until
 from tests.scenario.conftest import SLACK_LATER, Open
@@ -166,4 +165,4 @@ async def test_its_readers_get_it_in_a_direct_chat_only(stage: Open) -> None:
         public = await bot.ask(BONUS, "fang", bot.group, mention=True)
         assert SECRET not in public.shown
         assert "Kestrel" not in public.shown
-        assert public.readers == {EVERYONE}
+        assert public.readers == {"group:finance"}
