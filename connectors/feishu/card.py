@@ -10,7 +10,13 @@ from typing import Any, Final
 from agent.domain import Language, Source
 from agent.ports import Control, Frame
 from connectors import wording
-from connectors.feishu.markup import TABLES, card_writer, plain_writer, safe_url
+from connectors.feishu.markup import (
+    TABLES,
+    card_writer,
+    plain_writer,
+    safe_url,
+    without_schemes,
+)
 from connectors.markup.pages import pages
 from connectors.markup.renderer import document
 from connectors.markup.tree import Block, CitationMark, Words
@@ -172,8 +178,9 @@ def plain_text(frame: Frame) -> str:
         writer.inline((Words(f"[{n}] {source.title or source.source}"),))
         for n, source in enumerate(numbering.cited, 1)
     )
-    parts = (writer.blocks(blocks), "\n".join(sources), frame.notice)
-    return "\n\n".join(part for part in parts if part)
+    notice = "\n".join(writer.inline((Words(line),)) for line in frame.notice.split("\n"))
+    parts = (writer.blocks(blocks), "\n".join(sources), notice)
+    return without_schemes("\n\n".join(part for part in parts if part))
 
 
 def plain(text: str) -> str:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from connectors.markup.words import spans
+from connectors.markup.words import SCHEMES, spans, visible
 from connectors.markup.writer import Writer
 
 TABLES: Final = 5
@@ -19,6 +19,7 @@ TABLES: Final = 5
 
 _SPECIAL: Final = re.compile(r"[\\`*~\[\]<>&$|]|(?<![^\W_])_|_(?![^\W_])")
 _LINE_START: Final = re.compile(r"(?:[#+\-=:]|\d{1,9}(?=[.)]))")
+_SCHEME: Final = re.compile(rf"((?:{SCHEMES})(?=:\S)|(?=:/)):", re.IGNORECASE)
 _URL_UNSAFE: Final = str.maketrans({c: f"%{ord(c):02X}" for c in " <>()[]|\"'`\\^{}*"})
 
 
@@ -63,6 +64,10 @@ class CardMarkdown:
     def code_words(self, text: str) -> str:
         """Code inside a line."""
         return "`" + text.replace("`", "'") + "`"
+
+    def address(self, text: str) -> str:
+        """A bare address: clients link none in code."""
+        return self.code_words(text)
 
     def citation(self, n: int, url: str) -> str:
         """A number, linked when there is an address."""
@@ -117,7 +122,11 @@ class PlainText(CardMarkdown):
         return text.replace("<", "＜").replace(">", "＞")
 
     def code_words(self, text: str) -> str:
-        """Code inside a line."""
+        """Code inside a line, in quotes: it must not join the words beside it to an address."""
+        return f"‘{self.code_line(text)}’"
+
+    def address(self, text: str) -> str:
+        """A bare address, broken up."""
         return self.code_line(text)
 
     def citation(self, n: int, url: str) -> str:
@@ -130,13 +139,23 @@ class PlainText(CardMarkdown):
         del level
         return text
 
+    def fence(self, language: str) -> str:
+        """The line that opens code; a language would be words like others."""
+        del language
+        return "```"
+
     def code_line(self, line: str) -> str:
         """A line of code whose addresses have a space behind each dot and colon."""
         pieces = (
             re.sub(r"([.:])(?=\S)", r"\1 ", piece) if address else piece
-            for piece, address in spans(line, " ")
+            for piece, address in spans(visible(line), " ")
         )
         return self.escape("".join(pieces), line_start=False)
+
+
+def without_schemes(text: str) -> str:
+    """A whole text message in which no pieces joined to the scheme of an address."""
+    return _SCHEME.sub(r"\1: ", text)
 
 
 def plain_writer() -> Writer:

@@ -16,15 +16,16 @@ from typing import Final
 _HIDDEN: Final = frozenset(("Cf", "Cc", "Cs"))
 _JOINER: Final = "\u200d"
 _DOTS: Final = ".。．｡․﹒"
-_SCHEMES: Final = (
+SCHEMES: Final = (
     "mailto|tel|sms|javascript|vbscript|data|file|lark|feishu|slack|magnet|callto|skype|facetime"
     "|intent|market|tg"
 )
+"""Names of addresses without slashes, as alternatives of a pattern."""
 _HOST: Final = r"(?:[A-Za-z0-9_%+\-]{1,63}\.)+[A-Za-z][A-Za-z0-9\-]{0,61}[A-Za-z0-9]"
 _ADDRESS: Final = re.compile(
     r"[A-Za-z][A-Za-z0-9+.\-]{0,30}://[!-_a-~]*"
-    rf"|\b(?:{_SCHEMES}):[!-_a-~]+"
-    rf"|(?:[A-Za-z0-9_%+.\-]{1, 64}@)?{_HOST}(?::\d+)?(?:[/?#][!-_a-~]*)?"
+    rf"|(?<![A-Za-z])(?:{SCHEMES}):[!-_a-~]+"
+    rf"|(?:[A-Za-z0-9_%+.\-]{{1,64}}@)?{_HOST}(?::\d+)?(?:[/?#][!-_a-~]*)?"
     r"|\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?:[/?#][!-_a-~]*)?",
     re.IGNORECASE,
 )

@@ -56,6 +56,10 @@ class Dialect(Protocol):
         """Code inside a line."""
         ...
 
+    def address(self, text: str) -> str:
+        """A bare address, which no client may link."""
+        ...
+
     def citation(self, n: int, url: str) -> str:
         """A number, linked when `url` is not empty."""
         ...
@@ -276,7 +280,7 @@ class _Run:
             text = text[: undecided_tail(text)]
         for piece, address in spans(text, self._shown):
             if address:
-                self._code(piece)
+                self._put(self._dialect.address(piece), shown="`")
             else:
                 self._plain(piece)
 
@@ -294,6 +298,8 @@ class _Run:
     def _code(self, text: str) -> None:
         if text.strip():
             self._put(self._dialect.code_words(text.strip()), shown="`")
+        elif text and self._out and not self._blank:
+            self._blank = " "  # what stands on its two sides must not join to an address
 
     def _styled(self, style: str, parts: Sequence[Inline]) -> None:
         mark = self._dialect.style_mark(style)

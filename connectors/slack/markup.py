@@ -52,6 +52,10 @@ class Markdown:
         """Code inside a line."""
         return "`" + text.replace("`", "'") + "`"
 
+    def address(self, text: str) -> str:
+        """A bare address: clients link none in code."""
+        return self.code_words(text)
+
     def citation(self, n: int, url: str) -> str:
         """A number, linked when there is an address."""
         address = safe_url(url)

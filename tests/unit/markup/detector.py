@@ -7,7 +7,9 @@ import unicodedata
 _CONTROL = re.compile(r"<\s*(?:[!@#/a-z]|https?:|mailto:)", re.IGNORECASE)
 _MARKDOWN_LINK = re.compile(r"\]\s*\(|\]\s*\[[^\]]*\]|^\s*\[[^\]]+\]:\s", re.MULTILINE)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.\-]*://", re.IGNORECASE)
-_OTHER_SCHEME = re.compile(r"\b(?:mailto|javascript|data|tel|file|lark|slack):\S", re.IGNORECASE)
+_OTHER_SCHEME = re.compile(
+    r"\b(?:mailto|javascript|data|tel|file|lark|slack):[^\s`*_~]", re.IGNORECASE
+)
 _HOST = re.compile(r"[^\W_][.。．｡](?=[^\W\d_]{2})")
 
 
@@ -32,18 +34,24 @@ def without_code(text: str, *, backslashes: bool) -> str:
 def live_references(text: str, allowed: set[str], *, form: str) -> list[str]:
     """Everything that a client would make a link, picture or mention of, outside the table.
 
-    `form` is markdown (Slack), mrkdwn or card; `allowed` holds the addresses of the table.
+    `form` is markdown (Slack), mrkdwn, card or plain (a Feishu text, which knows no code);
+    `allowed` holds the addresses of the table.
     """
-    rest = without_code(text, backslashes=form == "markdown")
+    rest = text if form == "plain" else without_code(text, backslashes=form == "markdown")
     for address in allowed:
         if form == "mrkdwn":
-            rest = re.sub(rf"<{re.escape(address.replace('&', '&amp;'))}\|\[\d+\]>", "\u2400", rest)
+            known = re.escape(address.replace("&", "&amp;"))
+            rest = re.sub(rf"<{known}\|\[\d+\]>", "\u2400", rest)
+            # A label is words to a client, whatever stands in it.
+            rest = re.sub(rf"<{known}\|[^<>|]*>", "\u2400", rest)
         else:
-            rest = re.sub(rf"\[\[\d+\]\]\({re.escape(address)}\)", "\u2400", rest)
+            known = re.escape(address)
+            rest = re.sub(rf"\[\[\d+\]\]\({known}\)", "\u2400", rest)
+            rest = re.sub(rf"\[([^\[\]]*)\]\({known}\)", r"\1", rest)
     found = [m[0] for m in _CONTROL.finditer(rest)]
-    if form != "mrkdwn":
+    if form in ("markdown", "card"):
         found += [m[0] for m in _MARKDOWN_LINK.finditer(rest)]
-    seen = html.unescape(rest)
+    seen = rest if form == "plain" else html.unescape(rest)
     seen = "".join(c for c in seen if unicodedata.category(c) != "Cf")
     for pattern in (_SCHEME, _OTHER_SCHEME):
         found += [m[0] for m in pattern.finditer(seen)]
