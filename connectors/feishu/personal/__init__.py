@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
 
 from agent.ports import Clock, Tool
 from connectors.access import Access, SearchBudget
 from connectors.feishu.personal import docs, messages, minutes
 from connectors.feishu.personal.kit import Kit
+from connectors.web import new_client
+
+if TYPE_CHECKING:
+    import httpx
 
 SCOPES: Mapping[str, tuple[str, ...]] = {
     "messages": messages.SCOPES,
@@ -18,7 +24,11 @@ SCOPES: Mapping[str, tuple[str, ...]] = {
 
 
 def build_tools(
-    access: Access, base_url: str, clock: Clock, budget: SearchBudget
+    access: Access,
+    base_url: str,
+    clock: Clock,
+    budget: SearchBudget,
+    connect: Callable[[str], httpx.AsyncClient] = new_client,
 ) -> Mapping[str, tuple[Tool, ...]]:
     """The tools of one asker by the kinds that a person can switch off.
 
@@ -27,8 +37,9 @@ def build_tools(
         base_url: Origin of the API.
         clock: Time.
         budget: The searches that are left in this turn, shared by all tools.
+        connect: Makes an HTTP client of an origin; each tool call has one of its own.
     """
-    kit = Kit(access, base_url, clock, budget)
+    kit = Kit(access, base_url, clock, budget, partial(connect, base_url))
     return {
         "messages": (messages.search_tool(kit),),
         "docs": docs.tools(kit),

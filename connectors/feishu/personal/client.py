@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -21,7 +21,7 @@ from agent.errors import RateLimited, Retryable, ToolFailed, Unavailable
 from agent.ports import Clock
 from connectors import wire
 from connectors.access import Access, ScopeMissing, SignInNeeded
-from connectors.web import named_pause, new_client
+from connectors.web import named_pause
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +42,8 @@ _OF_APP: Final = ("t-", "a-")
 """How tokens of an app begin; no such token may come here."""
 
 Data = Mapping[str, Json]
+Connect = Callable[[], httpx.AsyncClient]
+"""Makes the HTTP client of one tool call."""
 
 
 class Denied(ToolFailed):
@@ -189,7 +191,7 @@ class UserCalls:
 
 @asynccontextmanager
 async def user_calls(
-    access: Access, base_url: str, clock: Clock, seconds: float
+    access: Access, connect: Connect, clock: Clock, seconds: float
 ) -> AsyncGenerator[UserCalls, None]:
     """The calls of one tool call, which has so many seconds.
 
@@ -197,7 +199,7 @@ async def user_calls(
         SignInNeeded: the asker has not connected Feishu; nothing is sent.
     """
     _of_person(await access.token())
-    async with new_client(base_url) as client:
+    async with connect() as client:
         yield UserCalls(access, client, clock, clock.monotonic() + seconds)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from agent.ports import Clock
 from connectors.access import Access, SearchBudget
-from connectors.feishu.personal.client import UserCalls, user_calls
+from connectors.feishu.personal.client import Connect, UserCalls, user_calls
 from connectors.personal.limits import Pace
 
 TEXTS_A_SECOND = 4
@@ -22,6 +22,7 @@ class Kit:
     base_url: str
     clock: Clock
     budget: SearchBudget
+    connect: Connect
     pace: Pace = field(init=False)
 
     def __post_init__(self) -> None:
@@ -38,4 +39,4 @@ class Kit:
 
     def calls(self, seconds: float) -> AbstractAsyncContextManager[UserCalls]:
         """Calls as the asker for one tool call of so many seconds."""
-        return user_calls(self.access, self.base_url, self.clock, seconds)
+        return user_calls(self.access, self.connect, self.clock, seconds)
