@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,13 +12,13 @@ import pytest
 from agent import phrases
 from agent.delivery import delivering
 from agent.dialogue import Message, ModelEvent, ModelRequest, Text, TextDelta
-from agent.domain import EVERYONE, ChatRef, Identity, Passage, Question, Source
+from agent.domain import EVERYONE, ChatKind, ChatRef, Identity, Passage, Question, Source
 from agent.durable import answers, keys, snapshot
 from agent.errors import ModelFailed, PlatformRefused, Unavailable
-from agent.ports import Item
+from agent.ports import Item, Key, Put, Write
+from agent.stores.memory_table import MemoryTable
 from handlers.surface import share
 from handlers.worker import drain
-from tests.fakes.counting_table import CountingTable
 from tests.fakes.desk import PlainPlace, asked
 from tests.fakes.rooms import FixedDirectory, FixedRooms
 from tests.fakes.scripted_model import Played, ScriptedModel, call, reply
@@ -268,12 +268,32 @@ async def test_a_room_that_heard_a_restricted_answer_keeps_its_label(tmp_path: P
     assert stored.readers == HR, "the history that the answer rests on is restricted"
 
 
-async def test_a_direct_turn_reads_and_writes_nothing_more(tmp_path: Path) -> None:
-    room, table = Room(tmp_path, LOOK, "4.2 million [src:kb-hr].", "Yes."), CountingTable()
+class Watched(MemoryTable):
+    """A table that notes what is read and written one by one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.touched: list[str] = []
+
+    async def get(self, key: Key) -> Item | None:
+        self.touched.append(key.sk)
+        return await super().get(key)
+
+    async def transact(self, writes: Sequence[Write]) -> None:
+        self.touched += [str(w.item["sk"]) for w in writes if isinstance(w, Put)]
+        await super().transact(writes)
+
+
+@pytest.mark.parametrize("kind", ["direct", "group"])
+async def test_private_answers_are_looked_for_in_groups_alone(
+    tmp_path: Path, kind: ChatKind
+) -> None:
+    room, table = Room(tmp_path, LOOK, "4.2 million [src:kb-hr].", "Yes."), Watched()
     room.place.table = table
-    accepted = await room.place.accept(asked("How large is the bonus?"))
-    table.calls.clear()
-    await drain(room.place, accepted.session)
-    assert room.rooms.asked == []
-    assert room.place.talk.alone == []
-    assert table.calls == {"put_if": 5, "update_if": 1, "query": 3, "get": 3, "transact": 1}
+    for n, root in ((1, ""), (2, "om_1")):
+        question = room.question("How large is the bonus?", n, root=root)
+        await room.hear(replace(question, chat=replace(question.chat, kind=kind)))
+    own = [sk for sk in table.touched if sk.startswith(("PRIV#", "CHAT#"))]
+    assert bool(own) == (kind == "group")
+    assert bool(room.rooms.asked) == (kind == "group")
+    assert bool(room.place.talk.alone) == (kind == "group")
