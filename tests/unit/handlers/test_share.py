@@ -122,8 +122,12 @@ async def test_a_post_that_failed_is_tried_again_and_recorded_once(tmp_path: Pat
         await case.press(share.CONFIRM)
     record = keys.claim(case.turn, share.SHARED)
     assert await case.place.table.get(record) is None
+    times: list[object] = []
     for _ in range(2):
         assert await case.press(share.CONFIRM) == share.note("en", "shared")
+        times.append((await case.place.table.get(record) or {})["at"])
+        case.place.hands.advance(5)
+    assert times[0] == times[1]
     assert case.posted == ["4.2 [src:kb-hr]."]
     item = await case.place.table.get(record)
     assert item is not None
