@@ -54,10 +54,28 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """A message was taken back: its turn is to be cancelled."""
+    """A message was taken back: its turn is to be cancelled, its words are to be deleted."""
 
     chat: str
     message: str
+    event: str
+    app: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """A message reads otherwise since `at` (seconds since the epoch); it asks nothing anew."""
+
+    question: Question
+    event: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Overheard:
+    """A reply in a group's thread that names nobody: for us only where we were asked to listen."""
+
+    question: Question
     event: str
 
 
@@ -89,7 +107,11 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A slash command, which stands in no thread. `reply` is Slack's response_url."""
+    """A slash command, which stands in no thread. `reply` is Slack's response_url.
+
+    `trigger` is the id of the one use, the same in each delivery of it. `external` marks a person
+    of another company.
+    """
 
     user: str
     tenant: str
@@ -98,6 +120,8 @@ class Command:
     text: str
     reply: str = field(repr=False)
     app: str = ""
+    trigger: str = field(default="", repr=False)
+    external: bool = False
 
 
 LifecycleKind = Literal[
@@ -121,7 +145,8 @@ class Lifecycle:
 
     `detail` by kind: menu: the entry's key; reaction: the emoji's name; thread_started and
     thread_context: the channel the person looks at; home_opened: the tab. `people`: whose tokens
-    were revoked. Fields that a kind does not have are empty.
+    were revoked. `external` marks a person of another company, `outsiders` a chat that people of
+    another company read. Fields that a kind does not have are empty.
     """
 
     kind: LifecycleKind
@@ -133,6 +158,8 @@ class Lifecycle:
     people: tuple[str, ...] = ()
     tenant: str = ""
     app: str = ""
+    external: bool = False
+    outsiders: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,4 +169,15 @@ class Ignored:
     reason: str
 
 
-Incoming = Challenge | Message | Recalled | Action | Command | Lifecycle | Ignored | Refused
+Incoming = (
+    Challenge
+    | Message
+    | Overheard
+    | Edited
+    | Recalled
+    | Action
+    | Command
+    | Lifecycle
+    | Ignored
+    | Refused
+)

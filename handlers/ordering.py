@@ -26,7 +26,9 @@ async def order(command: Command, store: Receiving) -> Handled:
     if not command.user or not command.chat:
         return Handled("malformed")
     app = command.app or store.slack_app
-    person = Identity(store.org, "slack", app, command.tenant, command.user)
+    person = Identity(
+        store.org, "slack", app, command.tenant, command.user, external=command.external
+    )
     chosen = await preferences.load(store.table, person.principal)
     language = chosen.language_or(detect(command.text, "en"))
     direct = command.chat.startswith("D")
@@ -35,7 +37,8 @@ async def order(command: Command, store: Receiving) -> Handled:
     asked = Question(
         person, chat, command.text, language, now, act="command", about="slash" if direct else ""
     )
-    turn = keys.action_turn_id(f"/plumb {command.text}", command.user, command.reply or str(now))
+    use = command.trigger or command.reply or str(now)
+    turn = keys.action_turn_id(f"/plumb {command.text}", command.user, use)
     taken = await take(asked, turn, store, turn)
     text = replies.note(language, "working")
     body = json.dumps({"response_type": "ephemeral", "text": text}, ensure_ascii=False)
@@ -54,6 +57,7 @@ async def notice(happened: Lifecycle, platform: Platform, store: Receiving) -> H
         happened.app or store.app(platform),
         happened.tenant,
         happened.user,
+        external=happened.external,
     )
     now = store.clock.now()
     if happened.kind == "menu" and happened.user:
@@ -71,7 +75,8 @@ async def notice(happened: Lifecycle, platform: Platform, store: Receiving) -> H
         return Handled(happened.kind)
     chosen = await preferences.load(store.table, person.principal)
     language = chosen.language_or(_DEFAULT[platform])
-    asked = Question(person, chat, text, language, now, act=act)
+    hints = {"outsiders": "1"} if happened.outsiders else {}
+    asked = Question(person, chat, text, language, now, platform_hints=hints, act=act)
     return Handled(await take(asked, happened.event or turn, store, turn))
 
 

@@ -21,9 +21,11 @@ from connectors.incoming import (
     Action,
     Challenge,
     Command,
+    Edited,
     Incoming,
     Lifecycle,
     Message,
+    Overheard,
     Recalled,
     Refused,
 )
@@ -31,6 +33,7 @@ from handlers import gateway, loop, wiring
 from handlers.gateway import Request, Response
 from handlers.ordering import notice, order
 from handlers.pressing import Handled, press
+from handlers.second_thoughts import edit, overhear, recall
 from handlers.settings import Settings, variable_of
 from handlers.wiring import Receiving
 
@@ -110,6 +113,12 @@ async def answer(incoming: Incoming, edge: Edge, store: Receiving) -> Response:
 async def _take(incoming: Incoming, edge: Edge, store: Receiving) -> Handled:
     if isinstance(incoming, Message):
         return Handled(await take(incoming.question, incoming.event, store))
+    if isinstance(incoming, Overheard):
+        return Handled(await overhear(incoming, store))
+    if isinstance(incoming, Recalled):
+        return Handled(await recall(incoming, edge.platform, store))
+    if isinstance(incoming, Edited):
+        return Handled(await edit(incoming, store))
     if isinstance(incoming, Action):
         return await press(incoming, edge.platform, store)
     if isinstance(incoming, Command):
@@ -127,7 +136,7 @@ def _body(incoming: Incoming, edge: Edge) -> str:
 
 def _ids(incoming: Incoming) -> str:
     """The ids a log line may show, as hashes: enough to find one again, not to learn it."""
-    if isinstance(incoming, Message):
+    if isinstance(incoming, Message | Overheard | Edited):
         chat = incoming.question.chat
         place = f"chat={_hashed(chat.chat)} message={_hashed(chat.message)}"
         return f"event={_hashed(incoming.event)} {place}"

@@ -17,6 +17,7 @@ from agent.durable import inbox, lock
 from agent.durable.lock import Lease
 from agent.durable.records import TurnRecord
 from agent.errors import (
+    ConditionFailed,
     ForPerson,
     Misconfigured,
     PlumblineError,
@@ -88,6 +89,11 @@ async def drain(workplace: Workplace, session: str) -> bool:
             else:
                 await _answer(workplace, record, lease)
                 before = waiting.Ended(record, workplace.clock.now())
+        except ConditionFailed:
+            await lock.release(workplace.table, workplace.clock, lease)
+            if not await inbox.is_cancelled(workplace.table, record):
+                raise
+            continue  # its message was recalled while we took it up
         except BaseException:
             await lock.release(workplace.table, workplace.clock, lease)
             raise

@@ -13,11 +13,13 @@ from agent.durable.records import (
     TurnRecord,
     Versions,
     new_item,
+    question_from_json,
     question_to_json,
+    text_of,
     versions_to_json,
 )
 from agent.errors import ConditionFailed, Unavailable
-from agent.jsontext import packed
+from agent.jsontext import packed, unpacked
 from agent.ports import (
     NEW,
     AnyOf,
@@ -39,12 +41,18 @@ from agent.values import value
 UNRUNG_AFTER = 60.0
 """Seconds after which the sweeper rings for a turn whose ring was not noted."""
 
+EDITS = "edits"
+"""The attribute of a turn that counts how often its waiting question was edited."""
+
 _STILL_OPEN = AnyOf(tuple(Compare("state", "=", state) for state in OPEN_STATES))
 
 
 @value
 class Accepted:
-    """A message in the inbox; `fresh` is False when it was there before."""
+    """A message in the inbox; `fresh` is False when it was there before.
+
+    `session` is "" when the message was recalled before it came: nothing waits then.
+    """
 
     session: str
     turn: str
@@ -56,6 +64,9 @@ async def accept(
     table: Table, clock: Clock, question: Question, event: str, turn: str = ""
 ) -> Accepted:
     """Take a message in: one transaction, whether it is new or delivered again.
+
+    The arrival, under the turn's id alone, is what makes a second delivery a duplicate: it may name
+    another time, and a slash command or a press has none of its own.
 
     Args:
         table: Where the inbox stands.
@@ -79,10 +90,16 @@ async def accept(
     )
     marker = new_item(record.marker, "marker", record.org, now)
     marker["due_pk"], marker["due_sk"] = keys.due(record.turn, now + UNRUNG_AFTER)
+    arrival = new_item(keys.arrival(record.turn), "arrival", record.org, now)
+    arrival["session"], arrival["order"] = record.session, record.order
     try:
-        await table.transact((Put(record.to_item(), NEW), Put(marker)))
+        await table.transact((Put(arrival, NEW), Put(record.to_item(), NEW), Put(marker)))
     except ConditionFailed:
-        return Accepted(record.session, record.turn, record.order, fresh=False)
+        first = await table.get(keys.arrival(record.turn))
+        if first is None:  # it was taken in before arrivals were noted
+            return Accepted(record.session, record.turn, record.order, fresh=False)
+        session, order = text_of(first, "session"), text_of(first, "order")
+        return Accepted(session, record.turn, order, fresh=False)
     return Accepted(record.session, record.turn, record.order, fresh=True)
 
 
@@ -162,6 +179,7 @@ async def start(
 
     Repeating it after a lost answer counts no further attempt. `gathered` is the question with what
     its event did not carry: it takes the place of the stored one, so that no attempt fetches twice.
+    Else the question is as it was edited last.
 
     Raises:
         ConditionFailed: a later holder has it, or it has ended.
@@ -184,7 +202,9 @@ async def start(
     if gathered is not None:
         attributes["question"] = packed(question_to_json(gathered))
     change = Change(set=attributes)
-    await table.update_if(record.key, change, (_not_later_than(fence), _STILL_OPEN))
+    stored = await table.update_if(record.key, change, (_not_later_than(fence), _STILL_OPEN))
+    if gathered is None and EDITS in stored:
+        return replace(started, question=question_from_json(unpacked(stored["question"])))
     return started
 
 
@@ -229,6 +249,12 @@ async def finish(
         if item is None or (item["state"], item["fence"]) != (state, lease.fence):
             raise
     return replace(record, state=state, fence=lease.fence)
+
+
+async def is_cancelled(table: Table, record: TurnRecord) -> bool:
+    """Whether the turn was cancelled meanwhile, since its message was recalled."""
+    item = await table.get(record.key)
+    return item is not None and item["state"] == "CANCELLED"
 
 
 async def cancel_pending(

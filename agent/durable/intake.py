@@ -31,13 +31,15 @@ class Counter(Protocol):
 async def take(question: Question, event: str, store: Counter, turn: str = "") -> str:
     """Take a question in and ring for it once; what became of it in one word.
 
-    A message that comes again rings only when the first delivery did not get that far. `turn` is
-    the id of what is no message of its own.
+    A message that comes again rings only when the first delivery did not get that far, and one that
+    was recalled before it came is left. `turn` is the id of what is no message of its own.
 
     Raises:
         Unavailable: table or queue gave no answer; the platform has to deliver again.
     """
     taken = await inbox.accept(store.table, store.clock, question, event, turn)
+    if not taken.session:
+        return "recalled"
     if not taken.fresh:
         marker = await store.table.get(keys.marker(taken.session, taken.order, taken.turn))
         if marker is None or "due_pk" not in marker:

@@ -15,6 +15,8 @@ PENDING = "Q#"
 """Prefix of a session's pending markers, in the order of their messages."""
 PAUSES = "PAUSE#"
 """Prefix of an organisation's pauses."""
+LISTENING = "LISTEN#"
+"""Prefix of the channels whose threads an organisation's bot follows."""
 STEPS = "STEP#"
 """Prefix of a turn's journal steps."""
 HOLDERS = "U#"
@@ -104,6 +106,16 @@ def pause(org: str, place: str) -> Key:
     return Key("ORG#" + _joined(org), PAUSES + _joined(place))
 
 
+def listening(org: str, place: str) -> Key:
+    """That replies in a channel's threads are taken without a mention."""
+    return Key("ORG#" + _joined(org), LISTENING + _joined(place))
+
+
+def deaf(org: str, place: str) -> Key:
+    """That a thread of such a channel is an exception."""
+    return Key("ORG#" + _joined(org), "DEAF#" + _joined(place))
+
+
 def acl_version(org: str) -> Key:
     """The number that grows whenever somebody's rights change."""
     return Key("ORG#" + _joined(org), "ACLV")
@@ -158,6 +170,11 @@ def model_step(turn_: str, step: int) -> Key:
 def tool_step(turn_: str, step: int, call: int) -> Key:
     """What the step's call number `call` (from 1, in call order) came to."""
     return Key(journal(turn_), f"{STEPS}{step:04d}#c{call}")
+
+
+def arrival(turn_: str) -> Key:
+    """That the turn's message came, whatever time or thread a delivery of it names."""
+    return Key(journal(turn_), "IN")
 
 
 def visible(turn_: str) -> Key:

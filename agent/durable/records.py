@@ -33,6 +33,7 @@ HOUR = 3_600
 Kind = Literal[
     "turn",
     "marker",
+    "arrival",
     "lock",
     "snapshot",
     "step",
@@ -43,6 +44,7 @@ Kind = Literal[
     "claim",
     "preferences",
     "pause",
+    "listening",
     "user_token",
     "token_holder",
     "consent",
@@ -66,6 +68,7 @@ CLOSED_STATES: tuple[State, ...] = ("DONE", "CANCELLED", "FAILED")
 _KEPT: dict[Kind, tuple[Class, int]] = {
     "turn": ("turn", 90 * DAY),
     "marker": ("turn", 48 * HOUR),
+    "arrival": ("turn", 90 * DAY),
     "lock": ("session", 90 * DAY),
     "snapshot": ("session", 30 * DAY),
     "step": ("turn", 30 * DAY),
@@ -76,6 +79,7 @@ _KEPT: dict[Kind, tuple[Class, int]] = {
     "claim": ("turn", 30 * DAY),
     "preferences": ("private", 3_650 * DAY),
     "pause": ("session", 3_650 * DAY),
+    "listening": ("session", 3_650 * DAY),
     "user_token": ("private", 365 * DAY),
     "token_holder": ("private", 365 * DAY),
     "consent": ("private", 365 * DAY),

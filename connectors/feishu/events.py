@@ -17,6 +17,7 @@ from connectors.incoming import (
     Incoming,
     Lifecycle,
     Message,
+    Overheard,
     Recalled,
     Refused,
 )
@@ -43,10 +44,19 @@ def interpret(payload: Fields, home: Home, now: float) -> Incoming:
         return _message(header, event, home, now)
     read = _OTHERS.get(kind)
     found = read(header, event) if read else Ignored("unknown_event")
+    tenant, app = (wire.identifier(header.get(name)) for name in ("tenant_key", "app_id"))
+    if isinstance(found, Recalled):
+        return replace(found, app=app)
     if not isinstance(found, Lifecycle):
         return found
-    tenant, app = (wire.identifier(header.get(name)) for name in ("tenant_key", "app_id"))
-    return replace(found, tenant=tenant, app=app)
+    operator = wire.members(event.get("operator")).get("tenant_key")
+    foreign = _foreign(operator or event.get("operator_tenant_key"), header)
+    return replace(found, tenant=tenant, app=app, external=foreign)
+
+
+def _foreign(tenant: Json, header: Fields) -> bool:
+    """Whether a tenant is named and is another one than that of the event."""
+    return tenant not in (None, "", header.get("tenant_key"))
 
 
 def _message(header: Fields, event: Fields, home: Home, now: float) -> Incoming:
@@ -62,12 +72,15 @@ def _message(header: Fields, event: Fields, home: Home, now: float) -> Incoming:
     if asker.user == home.bot:
         return Ignored("own_message")
     mentions = reader.read_mentions(message.get("mentions"), home.bot)
-    if chat.kind == "group" and not mentions.own:
-        everyone = reader.mentions_everyone(message)
-        return Ignored("everyone_mentioned" if everyone else "not_addressed")
+    addressed = chat.kind == "direct" or bool(mentions.own)
+    if not addressed:
+        if reader.mentions_everyone(message):
+            return Ignored("everyone_mentioned")
+        if not chat.thread or mentions.people or asker.external:
+            return Ignored("not_addressed")
     reading = reader.read(kind, wire.text(message.get("content")), mentions)
     created = wire.whole(message.get("create_time")) or wire.whole(header.get("create_time"))
-    hints = _hints(message)
+    hints = _hints(header, sender, message)
     question = Question(
         asker=asker,
         chat=chat,
@@ -80,14 +93,22 @@ def _message(header: Fields, event: Fields, home: Home, now: float) -> Incoming:
         unsupported=reading.unsupported,
         platform_hints=hints,
     )
-    return Message(question, wire.identifier(header.get("event_id")))
+    taken = Message if addressed else Overheard
+    return taken(question, _event_id(header))
 
 
-def _hints(message: Fields) -> dict[str, str]:
-    """What later calls need: the topic, and the message that was quoted."""
+def _hints(header: Fields, sender: Fields, message: Fields) -> dict[str, str]:
+    """What later calls need: the topic, and the message that was quoted.
+
+    `outsiders` says that people of another company read the chat: the sender or somebody who is
+    named in the message has another tenant. A chat that shows none of them may still be external.
+    """
+    named = [mention.get("tenant_key") for mention in wire.objects(message.get("mentions"))]
+    tenants = (sender.get("tenant_key"), *named)
     found = {
         "thread_id": wire.identifier(message.get("thread_id")),
         "parent": wire.identifier(message.get("parent_id")),
+        "outsiders": "1" if any(_foreign(tenant, header) for tenant in tenants) else "",
     }
     return {key: value for key, value in found.items() if value}
 
@@ -107,14 +128,13 @@ def _deferred(kind: str, reading: reader.Reading, chat: ChatRef, hints: Mapping[
 
 def _asker(header: Fields, sender: Fields, home: Home) -> Identity:
     tenant = wire.identifier(header.get("tenant_key"))
-    own = sender.get("tenant_key")
     return Identity(
         org=home.org,
         platform="feishu",
         app=wire.identifier(header.get("app_id")),
         tenant=tenant,
         user=_open_id(sender.get("sender_id")),
-        external=bool(own) and own != tenant,
+        external=_foreign(sender.get("tenant_key"), header),
     )
 
 
@@ -165,7 +185,7 @@ def _action(header: Fields, event: Fields) -> Incoming:
         reply=wire.text(event.get("token")),
         at=wire.text(header.get("create_time")),
         event=_event_id(header),
-        external=operator.get("tenant_key") not in (None, "", header.get("tenant_key")),
+        external=_foreign(operator.get("tenant_key"), header),
     )
 
 
@@ -177,7 +197,8 @@ def _menu(header: Fields, event: Fields) -> Incoming:
 
 def _bot_added(header: Fields, event: Fields) -> Incoming:
     user, chat = _open_id(event.get("operator_id")), wire.identifier(event.get("chat_id"))
-    return Lifecycle("bot_added", _event_id(header), user=user, chat=chat)
+    outsiders = event.get("external") is True
+    return Lifecycle("bot_added", _event_id(header), user=user, chat=chat, outsiders=outsiders)
 
 
 def _bot_removed(header: Fields, event: Fields) -> Incoming:

@@ -12,12 +12,14 @@ from connectors.incoming import (
     Action,
     Challenge,
     Command,
+    Edited,
     Home,
     Ignored,
     Incoming,
     Lifecycle,
     LifecycleKind,
     Message,
+    Overheard,
     Recalled,
     Refused,
 )
@@ -49,7 +51,13 @@ def interpret(payload: Fields, home: Home, now: float) -> Incoming:
     if not isinstance(found, Lifecycle):
         return found
     app = wire.identifier(payload.get("api_app_id"))
-    return replace(found, tenant=reader.tenant_of(payload), app=app)
+    return replace(
+        found,
+        tenant=reader.tenant_of(payload),
+        app=app,
+        external=reader.is_external(payload, event),
+        outsiders=payload.get("is_ext_shared_channel") is True,
+    )
 
 
 def interpret_form(fields: Mapping[str, str], home: Home) -> Incoming:
@@ -71,7 +79,18 @@ def interpret_form(fields: Mapping[str, str], home: Home) -> Incoming:
         text=wire.text(fields.get("text")),
         reply=wire.text(fields.get("response_url")),
         app=wire.identifier(fields.get("api_app_id")),
+        trigger=wire.text(fields.get("trigger_id")),
+        external=_of_another_company(fields, home),
     )
+
+
+def _of_another_company(fields: Mapping[str, str], home: Home) -> bool:
+    """Whether the person behind a form belongs to neither our team nor our enterprise.
+
+    A form names the workspace that its sender uses. Without a tenant of our own nobody can tell.
+    """
+    theirs = {wire.identifier(fields.get(name)) for name in ("team_id", "enterprise_id")} - {""}
+    return bool(home.tenant and theirs) and home.tenant not in theirs
 
 
 def _foreign(payload: Fields, home: Home, tenant: str) -> Refused | None:
@@ -83,9 +102,9 @@ def _foreign(payload: Fields, home: Home, tenant: str) -> Refused | None:
 def _message(kind: str, payload: Fields, event: Fields, home: Home, now: float) -> Incoming:
     event_id = wire.identifier(payload.get("event_id"))
     if event.get("subtype") == "message_deleted":
-        chat, gone = wire.identifier(event.get("channel")), event.get("deleted_ts")
-        message = wire.identifier(gone)
-        return Recalled(chat, message, event_id) if message else Ignored("malformed")
+        return _gone(payload, event, event.get("deleted_ts"))
+    if event.get("subtype") == "message_changed":
+        return _changed(payload, event, home, now)
     if reason := _noise(event, reader.own_ids(payload, home)):
         return Ignored(reason)
     question = reader.question(payload, event, home, now)
@@ -93,8 +112,37 @@ def _message(kind: str, payload: Fields, event: Fields, home: Home, now: float) 
     if not known or not question.chat.message:
         return Ignored("malformed")
     if kind == "message" and question.chat.kind == "group" and not reader.addressed(payload, home):
-        return Ignored("not_addressed")
+        alone = question.chat.thread and not question.mentions and not question.asker.external
+        return Overheard(question, event_id) if alone else Ignored("not_addressed")
     return Message(question, event_id)
+
+
+def _gone(payload: Fields, event: Fields, ts: Json) -> Incoming:
+    chat, message = wire.identifier(event.get("channel")), wire.identifier(ts)
+    app, event_id = (wire.identifier(payload.get(name)) for name in ("api_app_id", "event_id"))
+    return Recalled(chat, message, event_id, app) if message else Ignored("malformed")
+
+
+def _changed(payload: Fields, event: Fields, home: Home, now: float) -> Incoming:
+    """A message as it reads now; a thread's root that was deleted stays behind as a tombstone.
+
+    The platform sends the same when it adds a preview or counts a reply: then the words are the
+    old ones and `edited` is missing.
+    """
+    message = wire.members(event.get("message"))
+    if message.get("subtype") == "tombstone":
+        return _gone(payload, event, message.get("ts"))
+    stamp = wire.seconds(wire.members(message.get("edited")).get("ts"))
+    if not stamp or message.get("subtype") not in _KEPT:
+        return Ignored("subtype")
+    place = {name: event[name] for name in ("channel", "channel_type") if name in event}
+    inner = {**message, **place}
+    if reason := _noise(inner, reader.own_ids(payload, home)):
+        return Ignored(reason)
+    question = reader.question(payload, inner, home, now)
+    if not question.asker.app or not question.chat.chat or not question.chat.message:
+        return Ignored("malformed")
+    return Edited(question, wire.identifier(payload.get("event_id")), stamp)
 
 
 def _noise(event: Fields, own: frozenset[str]) -> str:

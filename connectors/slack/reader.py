@@ -46,12 +46,12 @@ def asker(envelope: Fields, event: Fields, home: Home) -> Identity:
         app=wire.identifier(envelope.get("api_app_id")),
         tenant=tenant_of(envelope),
         user=wire.identifier(event.get("user")),
-        external=_external(envelope, event),
+        external=is_external(envelope, event),
     )
 
 
-def _external(envelope: Fields, event: Fields) -> bool:
-    """Whether the writer belongs to another organisation (Slack Connect)."""
+def is_external(envelope: Fields, event: Fields) -> bool:
+    """Whether the person of an event belongs to another organisation (Slack Connect)."""
     teams = [wire.identifier(event.get(key)) for key in ("user_team", "source_team", "team")]
     team = next((value for value in teams if value), "")
     keys = ("team_id", "enterprise_id", "context_team_id", "context_enterprise_id")

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
+from agent import phrases
 from agent.desk import Desk
 from agent.domain import EVERYONE, Language
 from agent.durable import answers, keys, pauses, snapshot
@@ -17,9 +18,9 @@ from agent.durable.records import TurnRecord
 from agent.durable.snapshot import Snapshot
 from agent.language import detect
 from agent.ports import Control
-from handlers.surface import commands, connect, manual, presses, replies, share
+from handlers.surface import commands, connect, forgetting, manual, presses, replies, share
 from handlers.surface.commands import Command
-from handlers.surface.places import pressed_at
+from handlers.surface.places import direct_chat, pressed_at
 from handlers.surface.replies import Note
 
 SHOWN: Final = 3_500
@@ -38,6 +39,8 @@ async def perform(desk: Desk, record: TurnRecord) -> tuple[str, Snapshot | None]
     when they can not be reached.
     """
     question = record.question
+    if question.act == forgetting.FORGET:
+        return await forgetting.forget(desk, record)
     if question.act in share.ACTS:
         return await share.perform(desk, record)
     if question.act == "command":
@@ -65,14 +68,30 @@ async def _command(desk: Desk, record: TurnRecord, command: Command) -> tuple[st
     """Do what stands behind /plumb or a menu's entry, and tell the person alone."""
     question = record.question
     language = desk.preferences.language_or(question.language)
+    if question.asker.external:
+        return await _whisper(desk, record, phrases.external(language)), None
     if command.name == "ask" and command.rest:
         return await _ask(desk, record, command.rest), None
-    if command.name == "new" and (question.chat.kind == "group" or not question.about):
-        name = "new_in_channel" if question.chat.kind == "group" else "new_by_typing"
-        return await _whisper(desk, record, manual.line(language, name)), None
+    if command.name == "new" and question.chat.kind == "group":
+        return await _whisper(desk, record, manual.line(language, "new_in_channel")), None
+    if command.name == "new" and not question.about:
+        return await _clear_direct(desk, record), None
     reply = await commands.run(desk, record, command)
     memory = (await snapshot.load(desk.table, record.session)).cleared() if reply.clear else None
     return await _whisper(desk, record, reply.text), memory
+
+
+async def _clear_direct(desk: Desk, record: TurnRecord) -> str:
+    """Let a turn of the person's direct chat clear it: a menu's entry names no chat."""
+    question = record.question
+    chat = await direct_chat(desk.table, question.asker)
+    if chat is None:
+        language = desk.preferences.language_or(question.language)
+        return await _whisper(desk, record, phrases.cleared(language))
+    work = replace(question, chat=chat, about="menu")
+    turn = keys.action_turn_id("menu new", question.asker.user, record.turn)
+    await take(work, record.event, desk, turn)
+    return ""
 
 
 async def _ask(desk: Desk, record: TurnRecord, text: str) -> str:
@@ -201,5 +220,5 @@ _TELLING: Final[Mapping[str, Act]] = {
     "welcome": _welcome,
     connect.CONNECTED: _connected,
 }
-ACTS: Final = frozenset((*_TELLING, *share.ACTS, "command"))
+ACTS: Final = frozenset((*_TELLING, *share.ACTS, forgetting.FORGET, "command"))
 """The acts that are no question to a model."""

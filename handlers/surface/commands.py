@@ -11,7 +11,7 @@ from typing import Final, Literal
 from agent import phrases
 from agent.desk import Desk, Reply
 from agent.domain import Language, Platform, Question
-from agent.durable import keys, pauses, preferences
+from agent.durable import keys, listening, pauses, preferences
 from agent.durable.preferences import Preferences
 from agent.durable.records import TurnRecord
 from handlers.surface import connect, feedback, manual
@@ -27,6 +27,8 @@ CommandName = Literal[
     "help",
     "pause",
     "resume",
+    "listen",
+    "stop",
     "logout",
     "unknown",
 ]
@@ -52,6 +54,10 @@ WORDS: Final[Mapping[str, CommandName]] = {
     "暂停": "pause",
     "resume": "resume",
     "恢复": "resume",
+    "listen": "listen",
+    "开始听": "listen",
+    "stop-listening": "stop",
+    "别听了": "stop",
     "logout": "logout",
     "退出": "logout",
     "断开": "logout",
@@ -60,6 +66,8 @@ _BARE: Final = re.compile(
     r"(?:lang|语言) (?:zh|en|auto|中文|英文|自动)|(?:sources|来源) (?:on|off) [a-z]+", re.IGNORECASE
 )
 """What is a command without its slash as well: words that nobody asks a question with."""
+_STOP: Final = re.compile(r"[/／]?(?:stop[ -]listening|别再?听了?)[.!。！]?", re.IGNORECASE)
+"""Two words and no slash: what people say to somebody who should not listen."""
 _ADMINS: Final = frozenset(("pause", "resume"))
 """Commands of administrators, whose bare word may well be a question."""
 _SLASHED: Final = re.compile(r"[/／]([\w-]+)")
@@ -93,6 +101,8 @@ def parse(text: str) -> Command | None:
 
     None for everything else: a word without a slash that is no command is a question.
     """
+    if _STOP.fullmatch(text.strip()):
+        return Command("stop")
     first, rest = _split(text)
     slashed = _SLASHED.fullmatch(first)
     if slashed:
@@ -109,6 +119,8 @@ def parse(text: str) -> Command | None:
 def parse_slash(text: str) -> Command:
     """The command behind /plumb; words that begin with no known name are a question."""
     first, rest = _split(text)
+    if _STOP.fullmatch(text.strip()):
+        return Command("stop")
     if not first:
         return Command("help")
     slashed = _SLASHED.fullmatch(first)
@@ -278,6 +290,28 @@ async def _switched(order: _Order, *, to_pause: bool) -> Reply:
     return Reply(manual.line(order.language, "resumed"))
 
 
+async def _listen(order: _Order) -> Reply:
+    desk, question = order.desk, order.record.question
+    if question.chat.kind == "direct":
+        return Reply(manual.line(order.language, "listen_in_groups"))
+    if desk.house.admin:
+        await listening.start(desk.table, desk.clock, question)
+    elif question.chat.thread and await listening.opted_in(desk.table, question):
+        await listening.resume_thread(desk.table, question)
+    else:
+        return Reply(manual.line(order.language, "admins_only"))
+    return Reply(manual.line(order.language, "listening"))
+
+
+async def _stop(order: _Order) -> Reply:
+    desk, question = order.desk, order.record.question
+    if question.chat.kind == "direct":
+        return Reply(manual.line(order.language, "listen_in_groups"))
+    await listening.stop(desk.table, desk.clock, question)
+    name = "deaf_thread" if question.chat.thread else "deaf_channel"
+    return Reply(manual.line(order.language, name))
+
+
 _RUNS: Final[Mapping[CommandName, Callable[[_Order], Awaitable[Reply]]]] = {
     "ask": _ask,
     "new": _new,
@@ -289,6 +323,8 @@ _RUNS: Final[Mapping[CommandName, Callable[[_Order], Awaitable[Reply]]]] = {
     "help": _help,
     "pause": _pause,
     "resume": _resume,
+    "listen": _listen,
+    "stop": _stop,
     "logout": _logout,
     "unknown": _unknown,
 }

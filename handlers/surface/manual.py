@@ -12,7 +12,6 @@ _Pair = dict[Language, str]
 Line = Literal[
     "ask_what",
     "new_in_channel",
-    "new_by_typing",
     "feedback_what",
     "feedback_kept",
     "model_only",
@@ -23,6 +22,10 @@ Line = Literal[
     "paused_all",
     "resumed",
     "quiet",
+    "listening",
+    "deaf_thread",
+    "deaf_channel",
+    "listen_in_groups",
 ]
 
 _HELP: Final[_Pair] = {
@@ -39,6 +42,7 @@ _HELP: Final[_Pair] = {
         "ℹ️ 其他\n"
         "{status} · 模型、资料数量、版本、排队\n"
         "{feedback} 意见 · 给我们提意见\n"
+        "{stop listening} · 在这里只有 @我 时才回答\n"
         "{help} · 显示这段说明"
     ),
     "en": (
@@ -55,6 +59,7 @@ _HELP: Final[_Pair] = {
         "ℹ️ More\n"
         "{status} · model, documents, version, queue\n"
         "{feedback} TEXT · tell us what you think\n"
+        "{stop listening} · answer here only when mentioned\n"
         "{help} · show this text"
     ),
 }
@@ -62,12 +67,14 @@ _ADMIN_HELP: Final[_Pair] = {
     "zh": (
         "\n\n🛠 管理员\n"
         "{pause} · 暂停在这里的回答（{pause} all：所有地方）\n"
-        "{resume} · 恢复回答（{resume} all：所有地方）"
+        "{resume} · 恢复回答（{resume} all：所有地方）\n"
+        "{listen} · 我在这里回答过的话题，不用 @我 也能接着问"
     ),
     "en": (
         "\n\n🛠 Administrators\n"
         "{pause} · keep quiet in this chat ({pause} all: everywhere)\n"
-        "{resume} · answer again ({resume} all: everywhere)"
+        "{resume} · answer again ({resume} all: everywhere)\n"
+        "{listen} · follow my threads here without a mention"
     ),
 }
 _COMMANDS: Final = (
@@ -82,6 +89,8 @@ _COMMANDS: Final = (
     "help",
     "pause",
     "resume",
+    "listen",
+    "stop listening",
 )
 _UNKNOWN: Final[_Pair] = {
     "zh": "没有 {name} 这个命令。{nearest}\n全部命令：{help}。要提问，请直接写问题，不加斜杠。",
@@ -157,10 +166,6 @@ _LINES: Final[dict[Line, _Pair]] = {
         "zh": "群里每个问题都是新的开始，没有要忘掉的内容。在话题里请 @我 发送 new。",
         "en": "In a channel each question starts anew. In a thread, mention me with the word new.",
     },
-    "new_by_typing": {
-        "zh": "请直接发送“新话题”，我就忘掉之前的对话。",
-        "en": 'Please send the word "new" and I forget the conversation so far.',
-    },
     "feedback_what": {
         "zh": "请把意见写在命令后面，例如：/feedback 来源很有用",
         "en": "Write what you think behind the command: /feedback The sources are useful",
@@ -188,6 +193,25 @@ _LINES: Final[dict[Line, _Pair]] = {
         "en": "Done: I keep quiet everywhere. The command /resume all lets me answer again.",
     },
     "resumed": {"zh": "好的，我重新开始回答。", "en": "Done: I answer again."},
+    "listening": {
+        "zh": "好的，在这个群里我回答过的话题中，不用 @我 也可以接着问。发送“别听了”停止。",
+        "en": (
+            "Done: in threads of this channel where I have answered, you can go on asking without "
+            'mentioning me. Send "stop listening" to end it.'
+        ),
+    },
+    "deaf_thread": {
+        "zh": "好的，在这个话题里只有 @我 时我才回答。",
+        "en": "Done: in this thread I answer only when I am mentioned.",
+    },
+    "deaf_channel": {
+        "zh": "好的，在这个群里只有 @我 时我才回答。",
+        "en": "Done: in this channel I answer only when I am mentioned.",
+    },
+    "listen_in_groups": {
+        "zh": "这个命令用于群。私聊里发给我的每条消息我都会读。",
+        "en": "This command is for channels. In a direct chat I read whatever you send me.",
+    },
     "quiet": {
         "zh": "管理员暂停了我在这里的回答，恢复后请再问。",
         "en": "An administrator has paused me here. Please ask again when I am back.",

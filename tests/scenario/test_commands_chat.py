@@ -229,7 +229,7 @@ async def event(bot: Stage, kind: str, fields: Json) -> int:
 async def test_a_menu_entry_is_told_to_the_person_alone(feishu: Open) -> None:
     async with feishu() as bot:
         operator = {"operator_id": {"open_id": "ou_demo_alice"}}
-        for key, text in (("help", "/status"), ("new", manual.line("zh", "new_by_typing"))):
+        for key, text in (("help", "/status"), ("new", phrases.cleared("zh"))):
             fields = {"operator": operator, "event_key": key}
             assert await event(bot, "application.bot.menu_v6", fields) == 200
             await told(bot, text, await bot.direct())
