@@ -315,6 +315,7 @@ async def staged(
     ahead: float = 0.0,
     reset: bool = True,
     models: str = "",
+    connectable: bool = False,
 ) -> AsyncGenerator[Stage, None]:
     """Serve the bot on the shared port with state of its own until the block ends.
 
@@ -328,9 +329,11 @@ async def staged(
         ahead: Seconds that the worker's wall clock is ahead.
         reset: Whether the simulator starts anew.
         models: Further models that a person may choose.
+        connectable: Whether people may connect their own sources.
     """
+    bot = f"http://127.0.0.1:{house.port}" if connectable else ""
     settings = replace(
-        demo_settings(Settings(home=str(house.home)), house.origin),
+        demo_settings(Settings(home=str(house.home)), house.origin, bot),
         state=str(state),
         models=models,
         model="offline" if models else "",
