@@ -363,7 +363,7 @@ async def knowledge(settings: Settings) -> AsyncGenerator[Knowledge]:
 
 
 @asynccontextmanager
-async def state_table(settings: Settings) -> AsyncGenerator[Table]:
+async def state_table(settings: Settings) -> AsyncGenerator[SqliteTable]:
     """The table of the turns and the people under these settings, for the command line."""
     table = SqliteTable(state_folder(settings) / "table.sqlite")
     try:
@@ -375,6 +375,11 @@ async def state_table(settings: Settings) -> AsyncGenerator[Table]:
 def state_folder(settings: Settings) -> Path:
     """Where the turns' state lives."""
     return Path(settings.state or settings.home)
+
+
+def blob_folder(settings: Settings) -> Path:
+    """Where the objects of turns and people live."""
+    return state_folder(settings) / "blobs"
 
 
 def _turn_kit(settings: Settings, table: Table, clock: Clock) -> TurnKit:

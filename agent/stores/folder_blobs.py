@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -36,6 +37,11 @@ class FolderBlobs:
     async def delete(self, key: str) -> None:
         """Remove the object; removing what is absent succeeds."""
         await asyncio.to_thread(_remove, self._path(key))
+
+    async def delete_below(self, prefix: str) -> int:
+        """Remove all objects in a folder (a key that ends with a slash); how many there were."""
+        folder = self._path(prefix.removesuffix("/"))
+        return await asyncio.to_thread(_remove_below, folder)
 
     async def presign(self, key: str, seconds: int) -> str:
         """The file's URI: whoever can read the folder can read it, for as long as it is there."""
@@ -81,3 +87,14 @@ def _remove(path: Path) -> None:
         return
     except OSError as error:
         raise Unavailable(f"{path.name} can not be removed: {error.strerror}") from error
+
+
+def _remove_below(folder: Path) -> int:
+    if not folder.is_dir():
+        return 0
+    count = sum(path.is_file() for path in folder.rglob("*"))
+    try:
+        shutil.rmtree(folder)
+    except OSError as error:
+        raise Unavailable(f"{folder.name} can not be removed: {error.strerror}") from error
+    return count

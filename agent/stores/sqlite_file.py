@@ -48,6 +48,14 @@ class SqliteFile:
         """
         return await self._run(lambda: self._transaction(work))
 
+    async def compact(self) -> None:
+        """Leave nothing of what was deleted in the file or its log.
+
+        Raises:
+            Unavailable: somebody reads all the time; the deleted parts may still be there.
+        """
+        await self._run(self._compact)
+
     async def aclose(self) -> None:
         """Close the file; the object can not be used afterwards."""
         await self._run(self._close)
@@ -102,6 +110,16 @@ class SqliteFile:
                 f"{self._path.name} has format {found}, this version reads {self._version}: "
                 "run the version that wrote it, or set PLUMBLINE_HOME to a new folder"
             )
+
+    def _compact(self) -> None:
+        connection = self._open()
+        connection.execute("PRAGMA temp_store = MEMORY")  # no copy of the file elsewhere
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.execute("VACUUM")
+        with closing(connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")) as rows:
+            busy = bool(rows.fetchone()[0])
+        if busy:
+            raise Unavailable(f"{self._path.name} is in use: try again, or stop the bot for it")
 
     def _close(self) -> None:
         if self._connection is not None:

@@ -57,6 +57,15 @@ class SqliteTable:
         """Close the file; the table can not be used afterwards."""
         await self._file.aclose()
 
+    async def owners(self) -> tuple[str, ...]:
+        """Every partition of the index `own`: the people and groups of records that there are."""
+        statement = "SELECT DISTINCT own_pk FROM items WHERE own_pk IS NOT NULL ORDER BY own_pk"
+        return await self._file.read(lambda c: tuple(r[0] for r in c.execute(statement).fetchall()))
+
+    async def compact(self) -> None:
+        """Leave nothing of deleted items in the file."""
+        await self._file.compact()
+
     async def get(self, key: Key) -> Item | None:
         """The item at the key, None when there is none."""
         limits.check_key(key.pk, key.sk)

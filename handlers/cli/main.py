@@ -16,6 +16,7 @@ from handlers.cli import demo as demonstrating
 from handlers.cli import doctor as examining
 from handlers.cli import kb
 from handlers.cli.filling import fill_when_alone
+from handlers.cli.forget import forget
 from handlers.cli.workspace import COMPANY, Person, PlatformName
 from handlers.models import check_name
 from handlers.settings import Settings
@@ -27,6 +28,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(kb.app, name="kb")
+app.command()(forget)
 
 
 def main() -> None:
