@@ -140,7 +140,7 @@ class PlainPlace(Workplace):
         self.fault: Exception | None = None
         self.limits = Limits()
         self.directory: Directory = OwnLabels()
-        self.rooms: Rooms = UnknownRooms()
+        self.known_rooms: Rooms = UnknownRooms()
         self.table = self.hooked
         self.clock = self.hands
         self.ids = CountingIds()
@@ -169,7 +169,7 @@ class PlainPlace(Workplace):
             self.limits,
             manners=ChatManners(),
             directory=self.directory,
-            rooms=self.rooms,
+            rooms=self.known_rooms,
         )
         return desk, Versions(prompt="p1")
 

@@ -60,7 +60,7 @@ class FakeSlack:
                     return "invalid_blocks"
                 sizes.append(len(block["text"]))
             else:
-                sizes.append(len(block["text"]["text"]))
+                sizes.append(len(_text(block)))
                 if sizes[-1] > 3_000:
                     return "invalid_blocks"
         return "msg_blocks_too_long" if sum(sizes) > 13_200 or len(blocks) > 50 else ""
@@ -72,7 +72,10 @@ class FakeSlack:
         return {}
 
     def _chat_postEphemeral(self, body: dict[str, Any]) -> dict[str, Any] | str:
-        return {}
+        return self._too_big(body) or {}
+
+    def _conversations_open(self, body: dict[str, Any]) -> dict[str, Any] | str:
+        return {"channel": {"id": f"D{body['users']}"}}
 
     def _chat_postMessage(self, body: dict[str, Any]) -> dict[str, Any] | str:
         return self._too_big(body) or {"ts": self._new(body)}
@@ -114,9 +117,15 @@ class FakeSlack:
 
 def words_of(message: dict[str, Any]) -> str:
     """What a person reads of a message."""
-    texts = [b["text"] if b["type"] == "markdown" else b["text"]["text"] for b in message["blocks"]]
+    texts = [text for b in message["blocks"] if (text := _text(b))]
     if message.get("streaming") is False and not any(
         b["type"] == "markdown" for b in message["blocks"]
     ):
         texts.insert(0, message["text"])
     return "\n".join(texts) or message["text"]
+
+
+def _text(block: dict[str, Any]) -> str:
+    """The words of a block; buttons have none."""
+    text = block.get("text", "")
+    return text if isinstance(text, str) else str(text["text"])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent import phrases
-from agent.delivery import delivering
+from agent.delivery import Delivery
 from agent.dialogue import Message, ModelEvent, ModelRequest, Text, TextDelta
 from agent.domain import EVERYONE, ChatKind, ChatRef, Identity, Passage, Question, Source
 from agent.durable import answers, keys, snapshot
@@ -46,7 +46,7 @@ class Room:
         }
         self.rooms = FixedRooms((ALICE, BOB))
         groups = {ALICE.user: {"hr"}} | ({BOB.user: {"hr"}} if both else {})
-        self.place.rooms, self.place.directory = self.rooms, FixedDirectory(groups)
+        self.place.known_rooms, self.place.directory = self.rooms, FixedDirectory(groups)
 
     def question(self, text: str, n: int = 1, who: Identity = ALICE, root: str = "") -> Question:
         chat = ChatRef("oc_room", "group", f"om_{n}", thread=root or None)
@@ -72,6 +72,10 @@ class Room:
     def ever_shown(self) -> str:
         """Every word that the group could see at any moment."""
         return "\n".join(f.text + f.notice for f in (*self.place.talk.shown, *self.place.talk.done))
+
+
+async def unnoted(handle: str) -> None:
+    """Nobody wants to know what became of the message."""
 
 
 async def test_a_restricted_document_is_told_to_the_asker_alone(tmp_path: Path) -> None:
@@ -190,7 +194,7 @@ async def test_members_are_looked_up_while_the_model_begins(tmp_path: Path) -> N
             await asyncio.wait_for(thinking.wait(), 1)
             return False
 
-    room.place.model, room.place.rooms = Model(["Hello."]), Slow()
+    room.place.model, room.place.known_rooms = Model(["Hello."]), Slow()
     await room.hear(room.question("Hello?"))
     assert room.told == "Hello."
 
@@ -204,7 +208,7 @@ async def test_words_that_went_to_the_room_are_taken_back_when_readers_narrow(
     desk, _ = await room.place.desk(record)
     table: dict[str, Source] = {}
     asked_ = ModelRequest("policy", (), (Message("user", (Text("?"),)),))
-    async with delivering(desk, record, record.turn) as delivery:
+    async with Delivery(desk, record, record.turn, unnoted) as delivery:
         delivery.rests_on([], table)
         for readers in (frozenset((EVERYONE,)), HR):
             table[f"kb-{len(table)}"] = Source("kb", "T", readers=readers)

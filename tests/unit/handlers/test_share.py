@@ -32,7 +32,7 @@ class Shared:
         self.place = PlainPlace(folder, model)
         plan = Passage("kb-hr", "Bonus  plan", "4.2", readers=readers)
         self.place.library.found = {"bonus": (plan,)}
-        self.place.rooms = FixedRooms((ALICE, BOB))
+        self.place.known_rooms = FixedRooms((ALICE, BOB))
         self.place.directory = FixedDirectory({ALICE.user: {"hr"}})
         self.question = asked("Bonus?", chat=ChatRef("oc_room", "group", "om_1"))
 
@@ -108,9 +108,9 @@ async def test_rights_that_were_lost_since_forbid_it_and_free_the_claim(tmp_path
 
 async def test_a_message_of_the_room_itself_is_nobodys_lost_right(tmp_path: Path) -> None:
     case = Shared(tmp_path, frozenset(("chat:feishu:oc_room", "person:feishu:ou_demo_alice")))
-    case.place.rooms = FixedRooms(outside=True)
+    case.place.known_rooms = FixedRooms(outside=True)
     await case.answered()
-    case.place.rooms = FixedRooms((ALICE, BOB))
+    case.place.known_rooms = FixedRooms((ALICE, BOB))
     assert await case.press(share.CONFIRM, labels=frozenset()) == share.note("en", "shared")
 
 

@@ -106,7 +106,9 @@ async def test_a_shared_channel_needs_no_list(sign: str) -> None:
 
 async def test_too_many_people_have_no_list() -> None:
     many: dict[str, Json] = {f"U{n}": {} for n in range(MOST + 1)}
-    assert await Channel(many).roster() == Roster(None, outsiders=False)
+    told = Channel(many)
+    assert await told.roster() == Roster(None, outsiders=False)
+    assert told.calls == ["conversations.info"]
     silent = Channel(many, page=MOST, num_members=0)  # the number was not told
     assert await silent.roster() == Roster(None, outsiders=False)
     assert not any(c.startswith("users.info") for c in silent.calls)
