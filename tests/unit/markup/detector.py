@@ -8,7 +8,7 @@ _CONTROL = re.compile(r"<\s*(?:[!@#/a-z]|https?:|mailto:)", re.IGNORECASE)
 _MARKDOWN_LINK = re.compile(r"\]\s*\(|\]\s*\[[^\]]*\]|^\s*\[[^\]]+\]:\s", re.MULTILINE)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.\-]*://", re.IGNORECASE)
 _OTHER_SCHEME = re.compile(
-    r"\b(?:mailto|javascript|data|tel|file|lark|slack):[^\s`*_~]", re.IGNORECASE
+    r"\b(?:mailto|javascript|data|tel|file|lark|slack):[^\s`*_~'\"\u2400]", re.IGNORECASE
 )
 _HOST = re.compile(r"[^\W_][.。．｡](?=[^\W\d_]{2})")
 
