@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterable, Mapping
+from typing import Self
 
 from agent import phrases
 from agent.audience import ORGANISATION, Audience, narrowed
@@ -16,7 +16,7 @@ from agent.durable.records import TurnRecord
 from agent.errors import PlatformRefused, PlumblineError
 from agent.loop import Voice
 from agent.ports import Model
-from agent.stream import AnswerStream
+from agent.stream import AnswerStream, Posted
 
 log = logging.getLogger(__name__)
 
@@ -29,10 +29,10 @@ class Delivery:
     Words that the chat may not read go to the asker's direct chat.
     """
 
-    def __init__(self, desk: Desk, record: TurnRecord, key: str, stack: AsyncExitStack) -> None:
-        self._desk, self._record, self._key, self._stack = desk, record, key, stack
+    def __init__(self, desk: Desk, record: TurnRecord, key: str, posted: Posted) -> None:
+        self._desk, self._record, self._key = desk, record, key
         self._grouped = record.question.chat.kind == "group"
-        self.room = self._target = self._stream(key, private=False)
+        self.room = self._target = self._stream(key, posted)
         self._audience = Audience(desk.rooms, desk.directory, record.question)
         self._sources: Mapping[str, Source] = {}
         self._start = ORGANISATION
@@ -40,15 +40,17 @@ class Delivery:
         self._check: asyncio.Task[bool] | None = None
         self._alone: AnswerStream | None = None
 
-    def _stream(self, key: str, *, private: bool) -> AnswerStream:
+    def _stream(self, key: str, posted: Posted | None) -> AnswerStream:
         asker, chat = self._record.question.asker, self._record.question.chat
         message = (
             self._desk.chat.begin_privately(chat, asker, key, self._record.question.text)
-            if private
+            if posted is None
             else self._desk.chat.begin(chat, asker, key)
         )
         language = self._record.question.language
-        return AnswerStream(message, self._desk.clock, turn=self._record.turn, language=language)
+        return AnswerStream(
+            message, self._desk.clock, turn=self._record.turn, language=language, posted=posted
+        )
 
     @property
     def model(self) -> Model:
@@ -152,27 +154,25 @@ class Delivery:
         target = self.room
         if not await self._ask():
             if self._alone is None:
-                alone = self._stream(f"{self._key} private", private=True)
-                self._alone = await self._stack.enter_async_context(alone)
-                alone.sources(self._sources)
+                self._alone = self._stream(f"{self._key} private", None)
+                self._alone.open()
+                self._alone.sources(self._sources)
             target = self._alone
         if target is not self._target:
             self._target.replace("")
             self._target = target
 
-    async def close(self) -> None:
-        """Let go of a question about readers that nobody waits for any more."""
+    async def __aenter__(self) -> Self:
+        self.room.open()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
         if self._check is not None:
+            # A question about readers that nobody waits for any more.
             self._check.cancel()
             await asyncio.wait((self._check,))
-            self._check = None
-
-
-@asynccontextmanager
-async def delivering(desk: Desk, record: TurnRecord, key: str) -> AsyncGenerator[Delivery]:
-    """A turn's delivery while its block runs; `key` names its message to the platform."""
-    async with AsyncExitStack() as stack:
-        delivery = Delivery(desk, record, key, stack)
-        await stack.enter_async_context(delivery.room)
-        stack.push_async_callback(delivery.close)
-        yield delivery
+        try:
+            if self._alone is not None:
+                await self._alone.close()
+        finally:
+            await self.room.close()

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
-from types import TracebackType
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final, Self
 
 from agent import phrases
@@ -38,6 +37,8 @@ class Patience:
 
 
 PATIENT: Final = Patience()
+Posted = Callable[[str], Awaitable[None]]
+"""Called with a message's handle."""
 
 
 class AnswerStream:
@@ -53,6 +54,7 @@ class AnswerStream:
         turn: the turn's id; it stands in every frame.
         language: the person's language.
         patience: the limits of the last frame.
+        posted: told the message's handle once, after the first frame was shown.
     """
 
     def __init__(
@@ -63,12 +65,14 @@ class AnswerStream:
         turn: str,
         language: Language,
         patience: Patience = PATIENT,
+        posted: Posted | None = None,
     ) -> None:
         self._message = message
         self._clock = clock
         self._turn = turn
         self._language: Language = language
         self._patience = patience
+        self._posted = posted
         self._pieces: list[str] = []
         self._progress = ""
         self._sources: Mapping[str, Source] | None = None
@@ -85,15 +89,18 @@ class AnswerStream:
         self._alarm: Timer | None = None
 
     async def __aenter__(self) -> Self:
-        self._alarm = self._clock.later(QUIET, self._show_life)
+        self.open()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def open(self) -> None:
+        """Begin to show life; to be closed whatever happens."""
+        self._alarm = self._clock.later(QUIET, self._show_life)
+
+    async def close(self) -> None:
+        """End what still runs."""
         self._close()
         if self._alarm is not None:
             self._alarm.cancel()
@@ -238,6 +245,9 @@ class AnswerStream:
         self._showing, self._shown, self._wanted = True, True, False
         try:
             await self._message.show(frame)
+            if self._posted is not None:
+                posted, self._posted = self._posted, None
+                await posted(self._message.handle)
         except RateLimited as error:
             self._slow_down *= 2
             self._not_before = self._clock.monotonic() + error.retry_after

@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
+from functools import partial
 from typing import Protocol
 
 from agent import phrases, session
 from agent.audience import ORGANISATION
 from agent.citations import SourceCollector
-from agent.delivery import Delivery, delivering
+from agent.delivery import Delivery
 from agent.desk import Desk
 from agent.domain import Answer, AnswerStatus, Question, Source
 from agent.durable import answers, inbox, private_context, snapshot
@@ -82,7 +83,8 @@ async def run_turn(desk: Desk, record: TurnRecord, watch: Stopwatch) -> Outcome:
     platform or the table raise when they can not be reached at all.
     """
     question = desk.manners.question(desk.preferences.applied(record.question))
-    record = replace(record, question=question)
+    if question is not record.question:
+        record = replace(record, question=question)
     outbox = Outbox(desk.table, desk.clock, record)
     earlier = await outbox.intend(ANSWER)
     key = record.turn
@@ -90,7 +92,7 @@ async def run_turn(desk: Desk, record: TurnRecord, watch: Stopwatch) -> Outcome:
         # What an attempt that died has posted is not known; under its key the platform would take
         # the new message for a repetition and show neither it nor its answer.
         key = f"{record.turn}-{record.attempt}"
-    async with delivering(desk, record, key) as delivery:
+    async with Delivery(desk, record, key, partial(outbox.sent, ANSWER)) as delivery:
         thread = await session.recall(desk.table, record)
         outcome = await _without_model(desk, record, thread)
         if outcome is None:

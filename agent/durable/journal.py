@@ -66,7 +66,7 @@ class History:
 
 def argument_hash(arguments: Mapping[str, Json] | None) -> str:
     """A fingerprint of a call's arguments that does not depend on the order of their names."""
-    return hashlib.sha256(canonical(arguments).encode()).hexdigest()[:32]
+    return hashlib.blake2b(canonical(arguments).encode(), digest_size=16).hexdigest()
 
 
 class Journal:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from base64 import b32encode
 
 from agent.domain import ChatRef, Identity
 from agent.ports import Key
@@ -26,6 +25,12 @@ DUE_SHARDS = 8
 """Partitions of the index `due`; a sweeper asks all of them."""
 
 
+_DIGITS = "abcdefghijklmnopqrstuvwxyz234567"
+_PAIRS = [a + b for a in _DIGITS for b in _DIGITS]
+_PLACES = range(120, -1, -10)
+"""Base32 by ten bits at a time: the standard library's own takes three times as long."""
+
+
 def _hash(*parts: str) -> str:
     """26 characters (130 bits) of base32; the JSON list keeps parts apart, whatever they hold."""
     joined = '", "'.join(parts)
@@ -34,8 +39,8 @@ def _hash(*parts: str) -> str:
         text = f'["{joined}"]'  # what json.dumps gives for such parts, at a twentieth of its cost
     else:
         text = json.dumps(parts)
-    digest = hashlib.sha256(text.encode()).digest()
-    return b32encode(digest[:20]).decode("ascii")[:26].lower()
+    bits = int.from_bytes(hashlib.sha256(text.encode()).digest()[:17], "big") >> 6
+    return "".join([_PAIRS[bits >> at & 1023] for at in _PLACES])
 
 
 def _joined(*parts: str) -> str:

@@ -23,12 +23,13 @@ class Entry:
 class Outbox:
     """The messages of one running turn; `part` names each ("answer")."""
 
-    __slots__ = ("_clock", "_record", "_table")
+    __slots__ = ("_clock", "_noted", "_record", "_table")
 
     def __init__(self, table: Table, clock: Clock, record: TurnRecord) -> None:
         self._table = table
         self._clock = clock
         self._record = record
+        self._noted: dict[str, str] = {}
 
     async def intend(self, part: str) -> Entry | None:
         """Look what is known of a post before it is made.
@@ -44,17 +45,20 @@ class Outbox:
         return await self.load(part) or Entry(part)
 
     async def sent(self, part: str, handle: str) -> None:
-        """Note what the platform made of the post; again whenever the handle changes.
+        """Note what the platform made of the post; again whenever the handle has changed.
 
         Raises:
             ConditionFailed: a later holder of the turn has written.
         """
+        if self._noted.get(part) == handle:
+            return
         record = self._record
         key = keys.outbox(record.turn, part)
         item = new_item(key, "outbox", record.org, self._clock.now(), record.owner)
         item["handle"] = packed(handle)
         item["fence"] = record.fence
         await self._table.put_if(item, (AnyOf((*NEW, Compare("fence", "<=", record.fence))),))
+        self._noted[part] = handle
 
     async def load(self, part: str) -> Entry | None:
         """The entry of a message, None when nothing is known of a post."""

@@ -18,8 +18,8 @@ Compare("!=") needs `attribute_exists(name) AND name <> value`: a missing attrib
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from agent.ports import Change, Condition, Delete, Item, Key, Page, Put, Update, Value, Write
@@ -48,27 +48,82 @@ def _own(item: Item, nested: bool) -> Item:
 
 
 class _Partition:
-    """The rows of one pk and their sort keys in order.
+    """The rows of one pk, and their sort keys in order as soon as somebody asks for them.
 
     Python orders texts by code point, which is also the order of their UTF-8 bytes.
     """
 
-    __slots__ = ("order", "rows")
+    __slots__ = ("_order", "rows")
 
     def __init__(self) -> None:
         self.rows: dict[str, _Row] = {}
-        self.order: list[str] = []
+        self._order: list[str] = []
+
+    def order(self) -> list[str]:
+        """The sort keys in order; a key that came or went makes another number of them."""
+        if len(self._order) != len(self.rows):
+            self._order = sorted(self.rows)
+        return self._order
+
+    def remove(self, sk: str) -> None:
+        """Forget a row; without its key another of the same number would go unnoticed."""
+        del self.rows[sk]
+        self._order = []
+
+
+class _Indexes:
+    """The keys-only indexes, brought up to date when they are asked."""
+
+    __slots__ = ("_due", "_own", "_stale", "_where")
+
+    def __init__(self) -> None:
+        self._stale: dict[tuple[str, str], None] = {}
+        self._where: dict[tuple[str, str], tuple[str, str, str]] = {}
+        self._due: dict[str, set[tuple[str, str, str]]] = {}
+        self._own: dict[str, set[tuple[str, str]]] = {}
+
+    def touch(self, pk: str, sk: str) -> None:
+        """Note that an item was written or removed."""
+        self._stale[pk, sk] = None
+
+    def due(self, pk: str, parts: Mapping[str, _Partition]) -> list[tuple[str, str, str]]:
+        """The entries (due_sk, pk, sk) of one partition of `due` in order."""
+        self._settle(parts)
+        return sorted(self._due.get(pk, ()))
+
+    def own(self, pk: str, parts: Mapping[str, _Partition]) -> list[tuple[str, str]]:
+        """The keys of one partition of `own` in order."""
+        self._settle(parts)
+        return sorted(self._own.get(pk, ()))
+
+    def _settle(self, parts: Mapping[str, _Partition]) -> None:
+        for key in self._stale:
+            due_pk, due_sk, own_pk = self._where.pop(key, ("", "", ""))
+            self._due.get(due_pk, set()).discard((due_sk, *key))
+            self._own.get(own_pk, set()).discard(key)
+            part = parts.get(key[0])
+            row = None if part is None else part.rows.get(key[1])
+            if row is None:
+                continue
+            has_due = "due_pk" in row[0] and "due_sk" in row[0]
+            due_pk, due_sk = (str(row[0][n]) if has_due else "" for n in ("due_pk", "due_sk"))
+            own_pk = str(row[0].get("own_pk") or "")
+            self._where[key] = due_pk, due_sk, own_pk
+            if has_due:
+                self._due.setdefault(due_pk, set()).add((due_sk, *key))
+            if own_pk:
+                self._own.setdefault(own_pk, set()).add(key)
+        self._stale.clear()
 
 
 class MemoryTable:
     """A Table that lives as long as the object. Each operation is atomic within its event loop."""
 
-    __slots__ = ("_due", "_own", "_parts")
+    __slots__ = ("_indexes", "_parts")
 
     def __init__(self) -> None:
         self._parts: dict[str, _Partition] = {}
-        self._due: dict[str, set[tuple[str, str, str]]] = {}
-        self._own: dict[str, set[tuple[str, str]]] = {}
+        self._indexes = _Indexes()
 
     async def get(self, key: Key) -> Item | None:
         """The item at the key, None when there is none."""
@@ -122,16 +177,17 @@ class MemoryTable:
         if part is None:
             return Page(())
         end = limits.prefix_end(prefix)
-        low = bisect_left(part.order, prefix)
-        high = len(part.order) if end is None else bisect_left(part.order, end)
+        order = part.order()
+        low = bisect_left(order, prefix)
+        high = len(order) if end is None else bisect_left(order, end)
         if after is not None and reverse:
-            high = min(high, bisect_left(part.order, after.sk))
+            high = min(high, bisect_left(order, after.sk))
         elif after is not None:
-            low = max(low, bisect_right(part.order, after.sk))
+            low = max(low, bisect_right(order, after.sk))
         if reverse:
-            found = part.order[max(low, high - limit) : high][::-1]
+            found = order[max(low, high - limit) : high][::-1]
         else:
-            found = part.order[low : min(high, low + limit)]
+            found = order[low : min(high, low + limit)]
         more = high - low > limit
         return Page(
             tuple(_own(*part.rows[sk]) for sk in found), Key(pk, found[-1]) if more else None
@@ -153,10 +209,10 @@ class MemoryTable:
         """
         limits.check_index_page(index, pk, up_to, limit)
         if index == "own":
-            own = sorted(self._own.get(pk, ()))
+            own = self._indexes.own(pk, self._parts)
             place = 0 if after is None else bisect_right(own, (after.pk, after.sk))
             return tuple(Key(*key) for key in own[place : place + limit])
-        due = sorted(e for e in self._due.get(pk, ()) if not up_to or e[0] <= up_to)
+        due = [e for e in self._indexes.due(pk, self._parts) if not up_to or e[0] <= up_to]
         place = 0 if after is None else self._due_place(due, pk, after)
         return tuple(Key(*entry[1:]) for entry in due[place : place + limit])
 
@@ -188,31 +244,17 @@ class MemoryTable:
         part = self._parts.get(pk)
         if part is None:
             part = self._parts[pk] = _Partition()
-        old = part.rows.get(sk)
-        if old is None:
-            insort(part.order, sk)
-        else:
-            self._leave_indexes(pk, sk, old[0])
         part.rows[sk] = (item, nested)
-        if "due_pk" in item and "due_sk" in item:
-            self._due.setdefault(str(item["due_pk"]), set()).add((str(item["due_sk"]), pk, sk))
-        if "own_pk" in item:
-            self._own.setdefault(str(item["own_pk"]), set()).add((pk, sk))
+        self._indexes.touch(pk, sk)
 
     def _remove(self, pk: str, sk: str) -> None:
         part = self._parts.get(pk)
         if part is None or sk not in part.rows:
             return
-        self._leave_indexes(pk, sk, part.rows.pop(sk)[0])
-        part.order.pop(bisect_left(part.order, sk))
+        self._indexes.touch(pk, sk)
+        part.remove(sk)
         if not part.rows:
             del self._parts[pk]
-
-    def _leave_indexes(self, pk: str, sk: str, item: Item) -> None:
-        if "due_pk" in item and "due_sk" in item:
-            self._due[str(item["due_pk"])].discard((str(item["due_sk"]), pk, sk))
-        if "own_pk" in item:
-            self._own[str(item["own_pk"])].discard((pk, sk))
 
     def _due_place(self, due: Sequence[tuple[str, str, str]], pk: str, after: Key) -> int:
         row = self._row(after.pk, after.sk)
