@@ -188,9 +188,9 @@ class _Documents:
             node = wire.members(answer.get("node"))
             kind, token = wire.text(node.get("obj_type")), path_part(node.get("obj_token"))
             title = evidence.line(wire.text(node.get("title"))) or title
-        if kind != "docx" or not token:
+        text = await self._text(token) if kind == "docx" and token else ""
+        if not text:
             return _Opened(replace(hit, title=title), (hit.summary or title,), whole=False)
-        text = await self._text(token)
         return _Opened(replace(hit, title=title), tuple(text.split("\n")), whole=True)
 
     async def _check(self, hit: Hit) -> None:
@@ -211,9 +211,11 @@ class _Documents:
             wanted = {"doc_token": token, "doc_type": "docx", "content_type": "markdown"}
             try:
                 page = await self._calls.get("docs.markdown", "docs/v1/content", wanted)
-                return evidence.long_text(page.get("content"))
             except (ScopeMissing, ToolFailed):
-                await self._kit.pace.turn()
+                page = dict[str, Json]()
+            if text := evidence.long_text(page.get("content")):
+                return text
+            await self._kit.pace.turn()
         page = await self._calls.get(
             "docs.raw", f"docx/v1/documents/{token}/raw_content", {"lang": "0"}
         )

@@ -37,7 +37,7 @@ _ENOUGH: Final = 3
 """Minutes that are opened; with so many found no older month is searched."""
 _PAGE: Final = 15
 _SUMMARY: Final = 3_000
-_HEAD: Final = re.compile(r"(?P<who>.{1,80}?)[ \t]+(?P<at>\d{1,2}:\d{2}(?::\d{2})?)(?:[.,]\d+)?")
+_HEAD: Final = re.compile(r"(?P<who>.{1,80}?)[ \t]+(?P<at>\d{1,2}:\d{2}:\d{2})(?:[.,]\d+)?")
 
 
 @value
