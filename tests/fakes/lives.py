@@ -72,8 +72,14 @@ class Lives:
         for person in (ALICE, BOB):
             await self.choices(person)
 
-    async def turn(self, person: Identity, message: str) -> TurnRecord:
-        """A question in the thread; what others said there came along."""
+    async def turn(self, person: Identity, message: str) -> None:
+        """A question in the thread, from its arrival to its answer."""
+        record, lease = await self.begin(person, message)
+        await self.steps(record, person)
+        await self.end(record, lease, person)
+
+    async def begin(self, person: Identity, message: str) -> tuple[TurnRecord, lock.Lease]:
+        """A turn that runs; what others said in the thread came along."""
         other = BOB if person is ALICE else ALICE
         question = Question(
             person,
@@ -93,21 +99,23 @@ class Lives:
         record = await inbox.oldest_pending(self.table, session)
         assert lease is not None
         assert record is not None
-        record = await inbox.start(self.table, self.clock, record, lease.fence)
-        await self.steps(record, person)
+        return await inbox.start(self.table, self.clock, record, lease.fence), lease
+
+    async def end(self, record: TurnRecord, lease: lock.Lease, person: Identity) -> None:
+        """Save answer and memory, and let the thread go."""
+        session, question = record.session, record.question
         thread = await snapshot.load(self.table, session)
-        memory = thread.after(
-            Exchange(message, person.principal, question.text, canary(person, "posted"), 1.0)
-        )
+        posted = canary(person, "posted")
+        exchange = Exchange(question.chat.message, person.principal, question.text, posted, 1.0)
         answer = Answer(canary(person, "answer"), (), "answered", "m", 1)
         evidence = Evidence((Passage("kb-1", "T", canary(person, "evidence")),))
         box = await answers.seal(
             self.cipher, self.clock, record, answer, frozenset((EVERYONE,)), evidence
         )
+        memory = thread.after(exchange)
         put = snapshot.save(memory, session, person.org, lease.fence, self.clock.now())
         await inbox.finish(self.table, self.clock, record, lease, "DONE", answer=box, snapshot=put)
         self.clock.advance(1)
-        return record
 
     async def steps(self, record: TurnRecord, person: Identity) -> None:
         """What a running turn writes."""

@@ -13,8 +13,11 @@ from typer.testing import CliRunner
 
 from agent.durable import snapshot
 from agent.durable.records import Kind
-from agent.errors import Unavailable
+from agent.errors import ConditionFailed, Unavailable
 from agent.ports import Condition, Key
+from agent.stores.sqlite_table import SqliteTable
+from connectors.holdings import Grant
+from handlers import personal
 from handlers.cli.main import app
 from handlers.erasure import Erasure
 from tests.fakes.lives import ALICE, BOB, Lives, canary, kinds
@@ -101,15 +104,76 @@ async def test_a_run_that_broke_off_is_completed_by_the_next(
     await lives.table.aclose()
 
 
+async def test_a_turn_that_runs_meanwhile_brings_nothing_back(lives: Lives) -> None:
+    record, lease = await lives.begin(ALICE, "1764547300.000100")
+    await erased(lives)
+    await lives.steps(record, ALICE)
+    with pytest.raises(ConditionFailed):
+        await lives.end(record, lease, ALICE)
+    await erased(lives)
+    assert {word for word in lives.found() if word.startswith(MINE)} == set()
+    await lives.table.aclose()
+
+
+async def test_a_bot_that_runs_has_the_file_open(lives: Lives) -> None:
+    bot = SqliteTable(lives.folder / "table.sqlite")
+    assert await bot.query_index("own", ALICE.principal)
+    await erased(lives)
+    assert {word for word in lives.found() if word.startswith(MINE)} == set()
+    assert await bot.query_index("own", ALICE.principal) == ()
+    await bot.aclose()
+    await lives.table.aclose()
+
+
+class Authority:
+    """Takes tokens back, unless the line is down."""
+
+    def __init__(self, *, down: bool = False) -> None:
+        self.down = down
+        self.revoked: list[str] = []
+
+    async def revoke(self, grant: Grant) -> None:
+        if self.down:
+            raise Unavailable("the line is down")
+        self.revoked.append(grant.access)
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+@pytest.mark.parametrize(("down", "word"), [(False, "revoked"), (True, "deleted")])
+def test_tokens_are_taken_back_at_the_platform(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, down: bool, word: str
+) -> None:
+    lives = Lives(tmp_path)
+    asyncio.run(lived(lives))
+    monkeypatch.setenv("PLUMBLINE_HOME", str(tmp_path))
+    authority = authorised(monkeypatch, Authority(down=down))
+    done = CliRunner().invoke(app, ["forget", ALICE.principal, "--yes", "--json"])
+    assert json.loads(done.stdout)[ALICE.principal][f"tokens {word}"] == 1
+    assert authority.revoked == ([] if down else [canary(ALICE, "token")])
+    assert {found for found in lives.found() if found.startswith(MINE)} == set()
+
+
+def authorised(monkeypatch: pytest.MonkeyPatch, authority: Authority) -> Authority:
+    def opened(*_: object) -> Authority:
+        return authority
+
+    monkeypatch.setattr(personal, "authority", opened)
+    return authority
+
+
+async def lived(lives: Lives) -> None:
+    await lives.live()
+    await lives.table.aclose()
+
+
 def test_the_command_erases_by_the_platforms_id(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def live() -> None:
-        await lives.live()
-        await lives.table.aclose()
-
     lives = Lives(tmp_path)
-    asyncio.run(live())
+    asyncio.run(lived(lives))
+    authorised(monkeypatch, Authority())
     monkeypatch.setenv("PLUMBLINE_HOME", str(lives.folder))
     run = CliRunner()
     assert run.invoke(app, ["forget", "U1"], input="n\n").exit_code == 1
