@@ -109,8 +109,8 @@ class Action:
 class Command:
     """A slash command, which stands in no thread. `reply` is Slack's response_url.
 
-    `trigger` is the id of the one use, the same in each delivery of it. `external` marks a person
-    of another company.
+    `trigger` is the id of the one use, the same in each delivery of it. `tenant` is whose install
+    it was used through: no field says that a person is of another company, the tenant tells.
     """
 
     user: str
@@ -121,7 +121,6 @@ class Command:
     reply: str = field(repr=False)
     app: str = ""
     trigger: str = field(default="", repr=False)
-    external: bool = False
 
 
 LifecycleKind = Literal[

@@ -8,6 +8,7 @@ from agent.domain import ChatRef, Identity, Language, Platform, Question
 from agent.durable import keys, preferences
 from agent.durable.intake import take
 from agent.language import detect
+from connectors import holdings
 from connectors.incoming import Command, Lifecycle
 from handlers.pressing import Handled
 from handlers.surface import replies
@@ -26,9 +27,7 @@ async def order(command: Command, store: Receiving) -> Handled:
     if not command.user or not command.chat:
         return Handled("malformed")
     app = command.app or store.slack_app
-    person = Identity(
-        store.org, "slack", app, command.tenant, command.user, external=command.external
-    )
+    person = Identity(store.org, "slack", app, command.tenant, command.user)
     chosen = await preferences.load(store.table, person.principal)
     language = chosen.language_or(detect(command.text, "en"))
     direct = command.chat.startswith("D")
@@ -51,10 +50,14 @@ async def notice(happened: Lifecycle, platform: Platform, store: Receiving) -> H
     Raises:
         Unavailable: table or queue gave no answer.
     """
+    app = happened.app or store.app(platform)
+    if happened.kind in ("tokens_revoked", "uninstalled"):
+        await _forget(happened, platform, app, store)
+        return Handled(happened.kind)
     person = Identity(
         store.org,
         platform,
-        happened.app or store.app(platform),
+        app,
         happened.tenant,
         happened.user,
         external=happened.external,
@@ -78,6 +81,15 @@ async def notice(happened: Lifecycle, platform: Platform, store: Receiving) -> H
     hints = {"outsiders": "1"} if happened.outsiders else {}
     asked = Question(person, chat, text, language, now, platform_hints=hints, act=act)
     return Handled(await take(asked, happened.event or turn, store, turn))
+
+
+async def _forget(happened: Lifecycle, platform: Platform, app: str, store: Receiving) -> None:
+    """Delete the tokens that the platform has ended; a repeat finds nothing left."""
+    if happened.kind == "uninstalled":
+        await holdings.forget_workspace(store.table, store.org, platform, app, happened.tenant)
+    for user in happened.people:
+        person = Identity(store.org, platform, app, happened.tenant, user)
+        await holdings.forget(store.table, person)
 
 
 def _is_first_contact(happened: Lifecycle) -> bool:

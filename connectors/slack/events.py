@@ -80,17 +80,7 @@ def interpret_form(fields: Mapping[str, str], home: Home) -> Incoming:
         reply=wire.text(fields.get("response_url")),
         app=wire.identifier(fields.get("api_app_id")),
         trigger=wire.text(fields.get("trigger_id")),
-        external=_of_another_company(fields, home),
     )
-
-
-def _of_another_company(fields: Mapping[str, str], home: Home) -> bool:
-    """Whether the person behind a form belongs to neither our team nor our enterprise.
-
-    A form names the workspace that its sender uses. Without a tenant of our own nobody can tell.
-    """
-    theirs = {wire.identifier(fields.get(name)) for name in ("team_id", "enterprise_id")} - {""}
-    return bool(home.tenant and theirs) and home.tenant not in theirs
 
 
 def _foreign(payload: Fields, home: Home, tenant: str) -> Refused | None:

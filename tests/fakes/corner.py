@@ -133,9 +133,12 @@ class Corner(PlainPlace):
 
     async def say(self, number: int, text: str, *, event: str = "", **more: Any) -> None:
         """A message is said and delivered; `more` as in Saying."""
-        saying = Saying(number, text, **more)
+        await self.deliver("im.message.receive_v1", self.message_event(number, text, **more), event)
+
+    def message_event(self, number: int, text: str, **more: Any) -> Json:
+        """The event of a message, without its envelope; `more` as in Saying."""
         make = self._lark_message if self.platform == "feishu" else self._slack_message
-        await self.deliver("im.message.receive_v1", make(saying), event)
+        return make(Saying(number, text, **more))
 
     async def recall(self, number: int, *, direct: bool = True, event: str = "") -> None:
         """The author takes a message back."""
