@@ -189,6 +189,18 @@ def _action(header: Fields, event: Fields) -> Incoming:
     )
 
 
+def _left(header: Fields, event: Fields) -> Incoming:
+    """Somebody left the company; a consent that is withdrawn has no event of its own."""
+    user = wire.identifier(wire.members(event.get("object")).get("open_id"))
+    return Lifecycle("tokens_revoked", _event_id(header), people=(user,) if user else ())
+
+
+def _uninstalled(header: Fields, event: Fields) -> Incoming:
+    """The app was removed from the tenant (the event's name is from memory)."""
+    del event
+    return Lifecycle("uninstalled", _event_id(header))
+
+
 def _menu(header: Fields, event: Fields) -> Incoming:
     user = _open_id(wire.members(event.get("operator")).get("operator_id"))
     key = wire.text(event.get("event_key"))
@@ -226,6 +238,8 @@ def _reaction(header: Fields, event: Fields) -> Incoming:
 _OTHERS: Mapping[str, Callable[[Fields, Fields], Incoming]] = {
     "im.message.recalled_v1": _recalled,
     "card.action.trigger": _action,
+    "contact.user.deleted_v3": _left,
+    "app_uninstalled": _uninstalled,
     "application.bot.menu_v6": _menu,
     "im.chat.member.bot.added_v1": _bot_added,
     "im.chat.member.bot.deleted_v1": _bot_removed,

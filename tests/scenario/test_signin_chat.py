@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import re
 from collections.abc import AsyncIterator, Callable
@@ -21,6 +22,7 @@ from connectors import holdings
 from handlers import personal
 from handlers.settings import Settings
 from tests.fakes import browser
+from tests.fakes import platform_samples as samples
 from tests.fakes.connector import WhoConnector
 from tests.fakes.scripted_model import Played, ScriptedModel, call, reply
 from tests.fakes.stage import Stage, Theatre, until
@@ -262,6 +264,52 @@ async def test_a_token_that_the_person_revoked_asks_for_one_sign_in(bot: Stage) 
     await bot.post("revoke", {"platform": bot.platform, "as": "alice"})
     answer = await bot.ask(ASK)
     assert "Not searched, because it is not connected" in answer.shown
+
+
+async def test_a_revoked_consent_deletes_the_tokens_at_once(bot: Stage) -> None:
+    """Slack tells of a person; in Feishu somebody who left the company is told of."""
+    await bot.ask(ASK)
+    await browser.connect(await button(bot), "alice")
+    assert await token_item(bot) is not None
+    if bot.platform == "slack":
+        await bot.post("revoke", {"platform": "slack", "as": "alice"})
+    else:
+        event = {"object": {"open_id": "ou_demo_alice", "name": "Alice"}}
+        await deliver(bot, "contact.user.deleted_v3", event)
+    await until(lambda: gone(bot), "the token to be gone")
+    assert await holdings.consent(bot.place.table, owner(bot)) is None
+
+
+async def test_an_uninstalled_app_forgets_everybody(bot: Stage) -> None:
+    for login in ("alice", "bob"):
+        await bot.ask(ASK, login)
+        await browser.connect(await button(bot, login), login)
+        assert await token_item(bot, login) is not None
+    await bot.post("uninstall", {"platform": bot.platform})
+    await until(lambda: gone(bot, "alice"), "Alice's token to be gone")
+    await until(lambda: gone(bot, "bob"), "Bob's token to be gone")
+
+
+async def gone(bot: Stage, login: str = "alice") -> bool:
+    return await token_item(bot, login) is None
+
+
+async def deliver(bot: Stage, kind: str, event: Json) -> None:
+    """Bring a signed Feishu event ourselves."""
+    header = {
+        "event_id": "ev_left",
+        "token": "demo-verification-token",
+        "create_time": str(int(bot.place.clock.now() * 1000)),
+        "event_type": kind,
+        "tenant_key": "tenant_demo",
+        "app_id": "cli_demo0000000001",
+    }
+    payload = {"schema": "2.0", "header": header, "event": event}
+    request = samples.feishu(payload, bot.settings, int(bot.place.clock.now()))
+    async with httpx.AsyncClient(base_url=bot.url, trust_env=False) as http:
+        body = base64.b64decode(request["body"])
+        answer = await http.post("/feishu/events", content=body, headers=request["headers"])
+    assert answer.status_code == 200
 
 
 async def test_only_gets_are_answered_and_other_pages_are_not_there(bot: Stage) -> None:
