@@ -97,6 +97,39 @@ def test_a_restricted_document_is_for_its_readers(terminal: Terminal) -> None:
     assert "4.2 million" not in json.dumps(terminal.asked(question, "--as", "alice"))
 
 
+def _configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    (tmp_path / "plumbline.toml").write_text(text, "utf-8")
+    monkeypatch.setenv("PLUMBLINE_CONFIG", str(tmp_path / "plumbline.toml"))
+
+
+def test_a_person_of_another_tenant_hears_what_is_said_when_nothing_is_there(
+    terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _configured(tmp_path, monkeypatch, 'tenants = ["feishu:another"]\n')
+    turn = terminal.asked(HOTEL, "--as", "alice")
+    assert (turn["status"], turn["citations"]) == ("refused", [])
+    assert "650" not in turn["answer"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("platform", "group"),
+    [("slack", "slack:usergroup:S0DEMOFINA"), ("feishu", "feishu:department:od-demo-finance")],
+)
+def test_a_group_of_the_platform_opens_what_is_for_it(
+    terminal: Terminal,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    platform: Platform,
+    group: str,
+) -> None:
+    _configured(tmp_path, monkeypatch, f'[groups]\nfinance = ["{group}"]\n')
+    question = "How large is the bonus pool of 2026?"
+    for person, reads in (("fang", True), ("alice", False)):
+        turn = terminal.asked(question, "--as", person, "--platform", platform)
+        assert ("4.2 million" in turn["answer"]) == reads
+
+
 @pytest.mark.slow
 def test_a_failed_turn_says_so_and_exits_with_1(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
