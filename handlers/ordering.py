@@ -85,6 +85,8 @@ async def notice(happened: Lifecycle, platform: Platform, store: Receiving) -> H
 
 async def _forget(happened: Lifecycle, platform: Platform, app: str, store: Receiving) -> None:
     """Delete the tokens that the platform has ended; a repeat finds nothing left."""
+    if not app or not happened.tenant:
+        return  # malformed: nobody's tokens are meant
     if happened.kind == "uninstalled":
         await holdings.forget_workspace(store.table, store.org, platform, app, happened.tenant)
     for user in happened.people:
