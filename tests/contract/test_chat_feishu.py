@@ -2,20 +2,23 @@
 
 import json
 import logging
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agent.domain import ChatRef, Identity, Source
-from agent.errors import PlatformRefused, RateLimited, Unavailable
+from agent.errors import PlatformRefused, PlumblineError, RateLimited, Unavailable
 from agent.ports import Control, Frame
 from connectors.feishu.chat import FeishuAnswer, FeishuChat
 from connectors.web import named_pause
 from tests.fakes.clock import FakeClock
-from tests.fakes.fake_feishu import FakeFeishu, text_of
+from tests.fakes.fake_feishu import Answer, FakeFeishu, text_of
 
 CASES = Path("tests/data/cases/feishu")
 CHAT = ChatRef("oc_1", "group", "om_q", topic=True)
@@ -183,6 +186,58 @@ async def test_refused_card_is_simplified_then_text(feishu: FakeFeishu) -> None:
     [(_, kind, content)] = feishu.messages
     assert kind == "text"
     assert content["text"].startswith("a b ＜at id=all＞＜/at＞ evil. com [1]")
+
+
+ANSWERS: list[Answer] = [
+    (200, {"code": 0}),
+    (500, "upstream error"),
+    (429, {"code": 99991400, "msg": "limited"}),
+    (200, {"code": 300317, "msg": "ErrMsg: sequence number compare failed; "}),
+    (200, {"code": 200850, "msg": "ErrMsg: card streaming timeout; "}),
+    (200, {"code": 300309, "msg": "ErrMsg: streaming mode is closed; "}),
+]
+
+
+@given(
+    st.lists(st.sampled_from(ANSWERS), max_size=8),
+    st.lists(st.sampled_from(ANSWERS[2:]), max_size=2),
+)
+async def test_c_fs_06_numbers_rise_and_the_text_arrives_whatever_is_answered(
+    to_elements: list[Answer], to_updates: list[Answer]
+) -> None:
+    """C-FS-06: refusals, faults and limits in any order, while it streams and at the end."""
+    feishu = FakeFeishu(FakeClock(auto=True))
+    feishu.script = {"element": to_elements, "update": to_updates}
+    message = answer(feishu)
+    for n in range(1, 7):
+        with suppress(PlumblineError):  # the stream above skips a frame
+            await message.show(frame("字" * n))
+    for _ in range(4):  # the stream above tries the last frame again
+        try:
+            await message.finish(frame("字" * 7, done=True))
+        except (Unavailable, RateLimited):
+            continue
+        break
+    numbers = feishu.sequences
+    assert numbers[:1] in ([], [1])
+    assert all(a < b for a, b in pairwise(numbers))
+    posted = [text_of(c) for _, kind, c in feishu.messages if kind == "interactive" and "body" in c]
+    on_card = text_of(feishu.cards["c1"]["card"])
+    assert [on_card, *posted].count("字" * 7) == 1
+
+
+@pytest.mark.parametrize("call", ["create", "reply", "element", "update", "settings"])
+async def test_c_fs_09_whatever_call_finds_the_token_dead_gets_a_new_one(
+    feishu: FakeFeishu, call: str
+) -> None:
+    message = answer(feishu)
+    feishu.script[call] = [(400, {"code": 99991663, "msg": "Invalid access token"})]
+    await message.show(frame("一"))
+    await message.show(frame("一二"))
+    await message.finish(frame("一二三", done=True))
+    assert text_of(feishu.cards["c1"]["card"]) == "一二三"
+    assert feishu.tokens == 2
+    assert len(feishu.messages) == 1
 
 
 async def test_dead_token_is_fetched_anew_once(feishu: FakeFeishu) -> None:  # C-FS-09

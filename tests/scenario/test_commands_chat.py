@@ -14,6 +14,8 @@ from agent.durable import keys
 from handlers.surface import manual, replies
 from handlers.version import VERSION
 from tests.fakes import platform_samples as samples
+from tests.fakes.gated_model import GatedModel
+from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.stage import Json, Stage, staged, until, words
 from tests.scenario.conftest import SLACK_LATER, Open
 
@@ -164,18 +166,23 @@ async def test_feedback_keeps_the_words(feishu: Open) -> None:
 
 
 async def test_c_sl_03_slash_ask_is_acknowledged_and_answered_once_in_a_thread(slack: Open) -> None:
-    async with slack() as bot:
+    """C-SL-03: the acknowledgement does not wait for a slow model, whose work runs once."""
+    model = GatedModel(ScriptedModel(lambda _: "The limit is CNY 650."))
+    async with slack(model) as bot:
         acknowledged = await plumb(bot, f"ask {HOTEL}", chat=bot.group)
         assert acknowledged["response_type"] == "ephemeral"
         assert acknowledged["text"] == replies.note("en", "working")
         posted = await told(bot, HOTEL, bot.group)
         assert posted["visible_to"] is None
         said = bot.known(posted["id"], bot.group)
+        async with model.busy():
+            pass
         reply = await bot.reply(said)
         assert "650" in reply.shown
         assert all(m["thread"] == posted["id"] for m in reply.messages)
         everything = await bot.get("messages", platform="slack", chat=bot.group, **{"as": "bob"})
         assert sum(HOTEL in words(m) for m in everything if not m["thread"]) == 1
+        assert model.asked == 1
 
 
 async def test_slash_new_forgets_the_direct_chat(slack: Open) -> None:

@@ -13,6 +13,8 @@ from agent.domain import EVERYONE
 from agent.models.offline.model import OfflineModel
 from agent.stores.system_clock import SystemClock
 from connectors import wording
+from tests.fakes.gated_model import GatedModel
+from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.stage import Json, Reply, Stage, words
 from tests.scenario.conftest import SLACK_LATER, Open
 
@@ -150,15 +152,19 @@ async def test_messages_that_can_not_be_read_are_declined(stage: Open, kind: str
 
 
 async def test_a_message_delivered_three_times_is_answered_once(stage: Open) -> None:
-    async with stage() as bot:
+    """C-SL-01: also while the first turn still runs, with one chain of model calls."""
+    model = GatedModel(ScriptedModel(lambda _: "The limit is CNY 650."))
+    async with stage(model) as bot:
         said = await bot.say(HOTEL)
-        for event in ("ev_repeated_1", "ev_repeated_1", "ev_repeated_2"):
-            assert await bot.deliver(said, event, text=HOTEL) == 200
+        async with model.busy():
+            for event in ("ev_repeated_1", "ev_repeated_1", "ev_repeated_2"):
+                assert await bot.deliver(said, event, text=HOTEL) == 200
         reply = await bot.reply(said)
         assert await bot.deliver(said, "ev_repeated_3", text=HOTEL) == 200
         assert await settled(bot)
         assert len(await bot.posted(said)) == 1
         assert (await bot.turn(reply.said.turn))["attempt"] == 1
+        assert model.asked == 1
 
 
 async def settled(bot: Stage) -> bool:

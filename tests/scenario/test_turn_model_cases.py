@@ -102,6 +102,21 @@ def results(server: SseServer, request: int = -1) -> list[dict[str, Json]]:
     return cast("list[dict[str, Json]]", messages[-1]["content"])
 
 
+def assert_paired(server: SseServer) -> None:
+    """Every call in every request has its one result, in the next message and in call order."""
+    for seen in server.seen:
+        messages = cast("list[dict[str, Json]]", seen.body["messages"])
+        for message, following in zip(messages, [*messages[1:], {}], strict=True):
+            calls = [b["id"] for b in blocks(message) if b["type"] == "tool_use"]
+            told = [b["tool_use_id"] for b in blocks(following) if b["type"] == "tool_result"]
+            assert calls == told or message["role"] == "user"
+
+
+def blocks(message: dict[str, Json]) -> list[dict[str, Json]]:
+    content = message.get("content")
+    return cast("list[dict[str, Json]]", content) if isinstance(content, list) else []
+
+
 async def test_c_ag_01_a_tool_that_raises_keeps_its_sibling(
     play: Play, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -120,6 +135,7 @@ async def test_c_ag_01_a_tool_that_raises_keeps_its_sibling(
         assert reply.answer.status == "answered"
         assert [c.source.source for c in reply.answer.citations] == ["ops-12"]
         assert "boom" not in reply.shown
+        assert_paired(server)
     caplog.clear()
 
 
@@ -144,6 +160,8 @@ async def test_c_ag_03_the_same_call_for_ever_ends_in_an_answer(play: Play) -> N
     async with play(tools, sse_case("same_call_forever")) as (bot, server):
         reply = await bot.ask("Who is on call?")
         assert 1 <= len(tools.ran) <= 3
+        assert_paired(server)
+        assert "Rota" in reply.shown, "it says what was found"
         assert len(server.seen) <= bot.settings.step_limit
         assert server.seen[-1].body["tool_choice"] == {"type": "none"}
         assert reply.answer.status == "stopped"

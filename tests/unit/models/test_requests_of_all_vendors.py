@@ -176,8 +176,9 @@ def case_history() -> tuple[Message, ...]:
 async def test_c_ag_06_a_text_model_reads_words_in_a_pictures_place(kind: str) -> None:
     history = case_history()
     async with vendor(kind, images=False) as v:
-        await v.ask(*history)
+        reply = await v.ask(*history)
         said = json.dumps(v.body["messages"])
+    assert reply.stop == "end", "the question is answered"
     assert "can not see pictures" in said
     assert "iVBOR" not in said
     assert "image_url" not in said
