@@ -35,6 +35,11 @@ _ASKING_EN: Final = frozenset(
         "which who whom whose why will with would you your",
     )
 )
+_QUESTION: Final = re.compile(
+    r"什么|哪[个些里儿天家位一]|几[点个号天]|多少|多久|多长|怎么|怎样|如何|为何|是否|有没有|吗\W*\Z|"
+    r"\A(?:who|whom|whose|what|when|where|which|why|how)\b",
+    re.IGNORECASE,
+)
 _MOST: Final = 12
 """More words than that narrow a search to nothing."""
 
@@ -81,6 +86,12 @@ def fewer(question: str, limit: int) -> str:
         return ""
     told = " ".join(w.text for w in sorted(words[:2], key=lambda w: w.place))
     return _cut(told, limit)
+
+
+def asks(text: str) -> bool:
+    """Whether a short text looks like a question: by its mark or by words that only ask."""
+    text = _cleaned(text).strip()
+    return len(text) <= 200 and bool(text.endswith("?") or _QUESTION.search(text))
 
 
 def terms(text: str) -> frozenset[str]:

@@ -13,7 +13,7 @@ class FixedAccess:
     """Gives its token until it is renewed; then the next of `spares`, and none is sign-in needed.
 
     `current` "" stands for a person who has not connected the platform. `refused` keeps the tokens
-    that were handed back as refused, in order.
+    that were handed back as refused, in order, `asked` counts the tokens that were asked for.
     """
 
     asker: Identity
@@ -21,9 +21,11 @@ class FixedAccess:
     granted: frozenset[str] = frozenset()
     spares: list[str] = field(default_factory=list[str])
     refused: list[str] = field(default_factory=list[str])
+    asked: int = 0
 
     async def token(self) -> str:
         """The current token."""
+        self.asked += 1
         if not self.current:
             raise SignInNeeded("not connected")
         return self.current

@@ -78,15 +78,22 @@ class UserCalls:
 
     Args:
         access: The asker's own access.
+        token: The asker's token, which holds for longer than a tool call lasts.
         client: The HTTP client of this tool call.
         clock: Time.
         deadline: The monotonic second until which waiting makes sense.
     """
 
     def __init__(
-        self, access: Access, client: httpx.AsyncClient, clock: Clock, deadline: float
+        self,
+        access: Access,
+        token: str,
+        client: httpx.AsyncClient,
+        clock: Clock,
+        deadline: float,
     ) -> None:
         self._access = access
+        self._token = token
         self._client = client
         self._clock = clock
         self._deadline = deadline
@@ -123,7 +130,7 @@ class UserCalls:
         *,
         file: bool = False,
     ) -> _Reply:
-        token = await self._access.token()
+        token = self._token
         renewed = False
         tries = 0
         while True:
@@ -144,7 +151,13 @@ class UserCalls:
                 continue
             if renewed:
                 raise SignInNeeded(f"Feishu {name}: the new token is refused too")
-            token, renewed, tries = await self._access.renewed(token), True, 0
+            token, renewed, tries = await self._renewed(token), True, 0
+
+    async def _renewed(self, refused: str) -> str:
+        """Another token, which all calls of this tool call go on with."""
+        if self._token == refused:
+            self._token = await self._access.renewed(refused)
+        return self._token
 
     async def _wait(self, fault: Retryable, tries: int) -> None:
         """Wait before the next try; raise the fault when there is none in the time that is left."""
@@ -198,9 +211,9 @@ async def user_calls(
     Raises:
         SignInNeeded: the asker has not connected Feishu; nothing is sent.
     """
-    _of_person(await access.token())
+    token = await access.token()
     async with connect() as client:
-        yield UserCalls(access, client, clock, clock.monotonic() + seconds)
+        yield UserCalls(access, token, client, clock, clock.monotonic() + seconds)
 
 
 def _of_person(token: str) -> str:

@@ -91,7 +91,7 @@ def tools(kit: Kit) -> tuple[Tool, ...]:
             if limits.spent(kit.budget, "docs"):
                 return ToolResult(limits.SPENT)
             async with kit.calls(TIMEOUT - 1) as calls:
-                found = await _Documents(kit, calls).search(short)
+                found = await (await _documents(kit, calls)).search(short)
         shelf.update({_source(o.hit): o.hit for o in found.opened})
         return found.result(kit, told_terms(queries))
 
@@ -112,7 +112,7 @@ def tools(kit: Kit) -> tuple[Tool, ...]:
             raise ToolFailed(f"No such document: {source[:80]}. Search for it first.")
         with limits.told("The document could not be read"):
             async with kit.calls(TIMEOUT - 1) as calls:
-                opened = await _Documents(kit, calls).open(hit)
+                opened = await (await _documents(kit, calls)).open(hit)
         found = evidence.pages(opened.blocks)
         if page > len(found):
             raise ToolFailed(f"The document has {len(found)} pages; there is no page {page}.")
@@ -146,12 +146,17 @@ class _Found:
         return ToolResult(note if self.missed else "", tuple(passages))
 
 
-class _Documents:
-    """Searching and opening as one asker."""
+async def _documents(kit: Kit, calls: UserCalls) -> _Documents:
+    return _Documents(kit, calls, markdown=_MARKDOWN in await kit.access.scopes())
 
-    def __init__(self, kit: Kit, calls: UserCalls) -> None:
+
+class _Documents:
+    """Searching and opening as one asker; `markdown` says whether texts may come in that form."""
+
+    def __init__(self, kit: Kit, calls: UserCalls, *, markdown: bool) -> None:
         self._kit = kit
         self._calls = calls
+        self._markdown = markdown
 
     async def search(self, queries: Sequence[str]) -> _Found:
         """The best hits of the queries in turn, opened; those closed to the asker are left out."""
@@ -207,7 +212,7 @@ class _Documents:
     async def _text(self, token: str) -> str:
         """Markdown, which keeps tables; plain text where the person has not granted that."""
         await self._kit.pace.turn()
-        if _MARKDOWN in await self._kit.access.scopes():
+        if self._markdown:
             wanted = {"doc_token": token, "doc_type": "docx", "content_type": "markdown"}
             try:
                 page = await self._calls.get("docs.markdown", "docs/v1/content", wanted)

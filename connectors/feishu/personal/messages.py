@@ -18,7 +18,7 @@ from connectors.feishu.personal.days import Span, clock_time, day, seconds, span
 from connectors.feishu.personal.kit import Kit
 from connectors.feishu.personal.said import Room, Said, chat_link, read_all, read_room
 from connectors.personal import evidence, limits
-from connectors.personal.keywords import fewer, keywords, told_terms
+from connectors.personal.keywords import asks, fewer, keywords, told_terms
 
 SCOPES: Final = (
     "search:message",
@@ -178,8 +178,17 @@ class _Search:
         return [by_id[ident] for ident in idents if ident in by_id]
 
     def _ranked(self, said: list[Said]) -> list[Said]:
-        """Those with more of the asked words first, else in the platform's order."""
-        return sorted(said, key=lambda s: -evidence.likeness(self._asked, s.text))
+        """Those with more of the asked words first, else in the platform's order.
+
+        What the asker asked before (the bot, most of all) is much like what is asked now and tells
+        least, so it comes last.
+        """
+        return sorted(
+            said, key=lambda s: (self._asked_before(s), -evidence.likeness(self._asked, s.text))
+        )
+
+    def _asked_before(self, said: Said) -> bool:
+        return said.author == self._calls.asker and asks(said.text)
 
     # --- what was said around ------------------------------------------------------------------
 
@@ -200,7 +209,11 @@ class _Search:
             shown |= {s.ident for s in talk}
             talks.append((hit, talk))
         talks += [(hit, [hit]) for hit in said if hit.ident not in shown and hit not in first]
-        return talks[:_MOST_SHOWN]
+        return [(hit, talk) for hit, talk in talks if not self._unanswered(talk)][:_MOST_SHOWN]
+
+    def _unanswered(self, talk: Sequence[Said]) -> bool:
+        """Nothing but questions of the asker: what the bot was asked, in most cases."""
+        return all(self._asked_before(said) for said in talk)
 
     async def _around(self, hit: Said) -> list[Said]:
         params = {"page_size": str(_AROUND), "sort_type": "ByCreateTimeAsc"}

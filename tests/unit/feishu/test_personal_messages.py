@@ -110,6 +110,26 @@ async def test_the_question_itself_is_not_found() -> None:
     assert feishu.queries("message.mget")[0]["message_ids"] == "om_old,om_2"
 
 
+async def test_what_was_asked_before_comes_last_and_only_with_an_answer() -> None:
+    feishu = ReadFeishu()
+    mine = {"id": ASKER.user, "sender_type": "user"}
+    items = [
+        said("om_bot", "When is the cache launch?", SAID_AT - 9_000, sender=mine, chat_id="oc_p2p"),
+        said("om_dm", "How long is the cache TTL?", SAID_AT - 8_000, sender=mine, chat_id="oc_dm"),
+        said("om_own", "I set the cache to 300 s.", SAID_AT - 7_000, sender=mine),
+        said("om_b", "cache stays", SAID_AT - 90_000),
+    ]
+    reply = said("om_r", "300 s", SAID_AT - 7_900, chat_id="oc_dm")
+    found = fine({"items": [hit(i["message_id"], author="x") for i in items]})
+    feishu.always["message.search"] = found
+    feishu.always["message.mget"] = fine({"items": items})
+    feishu.always["message.list"] = fine({"items": [items[1], reply]})
+    passages = (await search(feishu, "When is the cache launch TTL?")).passages
+    wanted = ("om_own", "om_b", "om_dm")
+    assert [p.source for p in passages] == [source_id("fm", ident) for ident in wanted]
+    assert passages[2].text.endswith(": 300 s")
+
+
 async def test_a_hit_stands_in_its_talk() -> None:
     feishu = ReadFeishu()
     talk = [said(f"om_{n}", f"line {n}", SAID_AT + 60 * (n - 6)) for n in range(15)]
@@ -149,6 +169,15 @@ async def test_what_stands_in_one_talk_is_shown_once() -> None:
     passages = (await search(feishu, "cache")).passages
     assert [p.source for p in passages] == [source_id("fm", "om_0"), source_id("fm", "om_9")]
     assert passages[0].text.count("cache") == 3
+
+
+async def test_a_later_hit_of_a_shown_talk_is_not_shown_again() -> None:
+    feishu = ReadFeishu()
+    slow = [said(f"om_{n}", f"cache {n}", SAID_AT - 9_000 + 2_000 * n) for n in range(2)]
+    feishu.always["message.search"] = fine({"items": [hit(m["message_id"]) for m in slow]})
+    feishu.always["message.mget"] = feishu.always["message.list"] = fine({"items": slow})
+    (passage,) = (await search(feishu, "cache")).passages
+    assert passage.text.count("cache") == 2
 
 
 async def test_a_talk_that_can_not_be_read_leaves_the_hit() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.personal.keywords import fewer, keywords, terms, told_terms
+from connectors.personal.keywords import asks, fewer, keywords, terms, told_terms
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,7 @@ def test_words_that_only_ask_are_left_out(question: str, limit: int, wanted: str
 def test_codes_and_names_stay_when_not_all_fits() -> None:
     question = "please explain whether operational considerations affect Velta and SF-1042"
     assert keywords(question, 30) == "considerations Velta SF-1042"
+    assert keywords("considerations regarding 809x", 15) == "regarding 809x"
 
 
 def test_a_word_longer_than_the_limit_is_cut() -> None:
@@ -43,7 +44,25 @@ def test_a_word_longer_than_the_limit_is_cut() -> None:
 def test_a_second_try_has_the_two_telling_words() -> None:
     assert fewer("Which lidar supplier did we choose for the X-300?", 30) == "supplier X-300"
     assert fewer("X-300 发布日", 30) == ""
-    assert fewer("“a very long quoted title here” and “another quite long one”, x, yes", 20) != ""
+    assert fewer("“a very long quoted title here”, “another quite long one”, yes", 20) != ""
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("When is the launch", True),
+        ("launch date?", True),
+        ("X-300 发布日是哪天", True),
+        ("年会还有抽奖吗？", True),
+        ("The launch is on 18 March.", False),
+        ("那就这么定：发布日改到 3 月 18 日", False),
+        ("I know when it is", False),
+        ("", False),
+        ("why " * 80, False),
+    ],
+)
+def test_questions_are_told_from_statements(text: str, *, asked: bool) -> None:
+    assert asks(text) == asked
 
 
 def test_words_to_compare_by() -> None:
@@ -55,6 +74,7 @@ def test_words_to_compare_by() -> None:
 def test_no_query_is_longer_than_its_limit(question: str, limit: int) -> None:
     assert len(keywords(question, limit)) <= limit
     assert len(fewer(question, limit)) <= limit
+    assert len(fewer(f"“{question[:50]}x” “{question[:40]}y” budget", limit)) <= limit
 
 
 @given(

@@ -59,6 +59,7 @@ async def test_calls_run_at_once_and_none_loses_another() -> None:
     fault = Unavailable("x")
     assert await limits.all_of([call("a"), call("b", fault), call("c")]) == ["a", fault, "c"]
     assert await limits.all_of([call("d")]) == ["d"]
+    assert await limits.all_of([call("e", fault)]) == [fault]
     assert await limits.all_of([]) == []
 
 
