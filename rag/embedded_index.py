@@ -84,9 +84,11 @@ class EmbeddedIndex:
         """Remove documents and all their chunks in one transaction."""
         await asyncio.to_thread(self._delete, sources)
 
-    async def set_readers(self, space: str, readers: frozenset[str]) -> frozenset[str]:
+    async def set_readers(
+        self, space: str, readers: frozenset[str], before: frozenset[str]
+    ) -> frozenset[str]:
         """Other readers for a space's own documents in one transaction, no vector touched."""
-        return await asyncio.to_thread(self._set_readers, space, readers)
+        return await asyncio.to_thread(self._set_readers, space, readers, before)
 
     async def search(
         self,
@@ -142,10 +144,12 @@ class EmbeddedIndex:
             for source in sources:
                 _remove(db, source)
 
-    def _set_readers(self, space: str, readers: frozenset[str]) -> frozenset[str]:
+    def _set_readers(
+        self, space: str, readers: frozenset[str], before: frozenset[str]
+    ) -> frozenset[str]:
         with self._transaction(write=True) as db:
             query = "SELECT record FROM documents WHERE space = ?"
-            stored = [_from_record(row[0]) for row in db.execute(query, (space,)).fetchall()]
+            stored = [_from_record(row[0], before) for row in db.execute(query, (space,))]
             others = [d for d in stored if d.inherited and d.readers != readers]
             audience = _audience(db, readers)
             for document in others:
@@ -334,9 +338,11 @@ def _record(document: Document) -> str:
     return json.dumps({**values, "readers": sorted(document.readers)}, ensure_ascii=False)
 
 
-def _from_record(record: str) -> Document:
+def _from_record(record: str, inherited: frozenset[str] = frozenset()) -> Document:
+    """The document; one of an older version inherits its readers when they are these."""
     values = cast("dict[str, Any]", json.loads(record))
     values["readers"] = frozenset(values["readers"])
+    values.setdefault("inherited", values["readers"] == inherited)
     return Document(**values)
 
 

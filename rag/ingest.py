@@ -146,7 +146,9 @@ class Ingestion:
             BadSpaceName: the name can not be one.
         """
         check_space_name(space.name)
-        changed = await self._index.set_readers(space.name, space.readers)
+        known = await self._catalog.space(space.name)
+        before = known.readers if known else frozenset[str]()
+        changed = await self._index.set_readers(space.name, space.readers, before)
         await self._catalog.set_readers(space)
         return changed
 

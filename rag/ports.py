@@ -72,8 +72,14 @@ class SearchIndex(Protocol):
         """Remove documents; unknown ids are no error. They are not found from here on."""
         ...
 
-    async def set_readers(self, space: str, readers: frozenset[str]) -> frozenset[str]:
-        """Let these people read what inherits its readers from the space; whose were changed."""
+    async def set_readers(
+        self, space: str, readers: frozenset[str], before: frozenset[str]
+    ) -> frozenset[str]:
+        """Let these people read what inherits its readers from the space; whose were changed.
+
+        A document of an older version does not say whether it inherits: it does when its readers
+        are the space's `before`.
+        """
         ...
 
     async def search(

@@ -23,6 +23,7 @@ from rag.documents import DocumentRefused
 from rag.loaders.metadata import reader_labels
 
 _UNSEEN = "named in the configuration"
+_READER = "named as a reader"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,8 @@ async def _who(thing: str) -> list[_Readers]:
     for member, person in _configured(configuration).items():
         own = person.labels(configuration.groups_of(person))
         met.setdefault(member, (own, _UNSEEN))
+    for label in (one for _, labels in named for one in labels if one.startswith("person:")):
+        met.setdefault(label.removeprefix("person:"), (frozenset((label,)), _READER))
     return [
         _Readers(name, labels, {m: who for m, (own, who) in met.items() if own & labels})
         for name, labels in named

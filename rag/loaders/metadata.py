@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -15,6 +16,8 @@ from rag.documents import Document, DocumentRefused, Reading, source_id
 from rag.text import clean_text, language_of
 
 _T = TypeVar("_T", bound=str)
+
+_LABEL = re.compile(r"group:\S(.*\S)?|person:(feishu|slack):[^\s:]+")
 
 SPACE_FILE = "_space.yaml"
 SIDECAR_ENDING = ".meta.yaml"
@@ -147,10 +150,11 @@ def reader_labels(value: object) -> frozenset[str]:
 
 
 def _label(label: object) -> str:
-    kind, _, rest = label.partition(":") if isinstance(label, str) else ("", "", "")
-    if label == EVERYONE or (kind in ("group", "person") and rest.strip()):
-        return str(label)
-    raise _unclear("a reader is `everyone`, `group:NAME` or `person:PLATFORM:ID`")
+    if isinstance(label, str) and (label == EVERYONE or _LABEL.fullmatch(label)):
+        return label
+    raise _unclear(
+        "a reader is `everyone`, `group:NAME`, `person:feishu:ou_…` or `person:slack:U…`"
+    )
 
 
 def _unclear(next_step: str) -> DocumentRefused:

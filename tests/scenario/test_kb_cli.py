@@ -139,6 +139,10 @@ def test_who_can_see_names_labels_and_people(run: CliRunner, hr: Path) -> None:
     asyncio.run(_met(replace(guest, user="U8"), Standing("member", "Mia")))
     assert seen("hr") == [(["everyone"], ["feishu:ou_2", "slack:U1", "slack:U8"])]
     run.invoke(app, ["space", "hr", "--readers", "person:slack:U9"])
+    assert seen("pay.md") == [(["person:slack:U9"], ["slack:U9"])], "never met, but named"
+    asyncio.run(_met(guest, Standing("gone")))
+    assert seen("pay.md") == [(["person:slack:U9"], [])], "met, and gone"
+    run.invoke(app, ["drop-cache"])
     asyncio.run(_met(guest, Standing("guest", "Guest")))
     assert seen("pay.md") == [(["person:slack:U9"], ["slack:U9"])]
     assert "slack:U9" in run.invoke(app, ["who-can-see", "pay.md"]).output

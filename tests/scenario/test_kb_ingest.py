@@ -110,7 +110,10 @@ async def test_new_readers_of_the_space_reach_every_document(tmp_path: Path) -> 
     assert await base.index.read(source_id("hr", "a.md"), ALL) == ()
 
 
-@pytest.mark.parametrize("readers", ["group", "[]", "'group:'", "{a: b}", "[3]"])
+@pytest.mark.parametrize(
+    "readers",
+    ["group", "[]", "'group:'", "'group: '", "'person:U1'", "'person:lark:U1'", "{a: b}", "[3]"],
+)
 async def test_readers_are_never_guessed(tmp_path: Path, readers: str) -> None:
     base = KnowledgeBase(tmp_path)
     folder = write(tmp_path / "hr", a=f"---\nreaders: {readers}\n---\nSecret.", b="Open.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,18 @@ async def test_readers_that_change_while_documents_come_in_hold_for_these_too(
         await base.ingestion.add(space, "hr")
     assert not await reads(base, "late", ALL)
     assert {e.readers for e in await base.catalog.entries("hr") if e.inherited} == {HR}
+
+
+async def test_documents_of_an_older_version_follow_their_space_too(tmp_path: Path) -> None:
+    """They do not say whose their readers are: those that are the space's are taken for its own."""
+    base, _ = await filled(tmp_path, "everyone")
+    base.index.close()
+    with sqlite3.connect(tmp_path / "index" / "kb.sqlite") as db:
+        db.execute("UPDATE documents SET record = json_remove(record, '$.inherited')")
+    db.close()
+    await base.ingestion.set_readers(Space("hr", HR, by_hand=True))
+    assert (await reads(base, "a", ALL), await reads(base, "a", HR)) == (False, True)
+    assert (await reads(base, "own", HR), await reads(base, "own", LEGAL)) == (False, True)
 
 
 async def test_every_change_of_readers_raises_the_version_of_rights(tmp_path: Path) -> None:
