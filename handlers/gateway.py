@@ -58,7 +58,7 @@ def read(event: object) -> Request | None:
     return Request(
         method=_text(http.get("method") or source.get("httpMethod")).upper(),
         path=_text(source.get("rawPath") or http.get("path") or source.get("path")),
-        headers=_headers(source.get("headers")),
+        headers=_headers(source.get("headers")) | _cookie(source.get("cookies")),
         body=body,
         query=_query(source),
     )
@@ -80,6 +80,14 @@ def _headers(value: object) -> dict[str, str]:
             name = key.lower()
             found[name] = f"{found[name]},{content}" if name in found else content
     return found
+
+
+def _cookie(value: object) -> dict[str, str]:
+    """Payload format 2.0 takes the cookies out of the headers."""
+    if not isinstance(value, list):
+        return {}
+    parts = [part for part in cast("list[object]", value) if isinstance(part, str)]
+    return {"cookie": "; ".join(parts)} if parts else {}
 
 
 def _query(source: Mapping[object, object]) -> dict[str, str]:

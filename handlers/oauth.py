@@ -11,7 +11,8 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final
 
 from agent.domain import Language, Platform
 from agent.durable import keys
@@ -29,6 +30,9 @@ from handlers.settings import Settings
 from handlers.surface import connect, pages
 from handlers.surface.pages import PageName
 from handlers.wiring import Receiving
+
+if TYPE_CHECKING:
+    from slack_bolt.oauth import OAuthFlow
 
 log = logging.getLogger(__name__)
 
@@ -82,9 +86,10 @@ def shown(
     return Answer(_STATUS.get(name, 400), pages.html(name, platform, language, more))
 
 
-def sent_on(address: str) -> Answer:
+def sent_on(address: str, cookie: str = "") -> Answer:
     """The way to another page."""
-    return Answer(302, headers={**_HEADERS, "location": address})
+    kept = {"set-cookie": cookie} if cookie else {}
+    return Answer(302, headers={**_HEADERS, "location": address, **kept})
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +246,60 @@ async def _kept(at: Desk, sign_in: SignIn, grant: Grant) -> Answer:
     return shown("done", at.platform, question.language, tuple(lines))
 
 
+async def install(request: Request, at: Desk) -> Answer:
+    """Send an administrator to Slack's page that installs the app."""
+    del request
+    if not _installable(at.settings):
+        return shown("not_set_up", "slack")
+    from connectors.slack.install import begin
+
+    done = await asyncio.to_thread(begin, _flow(at))
+    return sent_on(done.location, done.cookie)
+
+
+async def installed(request: Request, at: Desk) -> Answer:
+    """Take an administrator back: the workspace gets its bot when it is on the list."""
+    if not _installable(at.settings):
+        return shown("not_set_up", "slack")
+    from connectors.slack.install import finish
+
+    cookie = request.headers.get("cookie", "")
+    done = await asyncio.to_thread(finish, _flow(at), request.query, cookie)
+    if done.reason:
+        log.warning("platform=slack outcome=not_installed reason=%s", done.reason[:40])
+    answer = shown("not_installed" if done.reason else "installed", "slack")
+    return replace(answer, headers={**answer.headers, "set-cookie": done.cookie})
+
+
+def _installable(settings: Settings) -> bool:
+    if not personal.allowed_teams(settings) or not settings.slack_client_id:
+        return False
+    if find_spec("slack_bolt") is None:
+        log.error("platform=slack outcome=misconfigured fault=slack-bolt is not installed")
+        return False
+    return True
+
+
+def _flow(at: Desk) -> OAuthFlow:
+    from connectors.slack.install import App, Bridge, Installations, flow
+
+    settings, vault = at.settings, at.safe.vault
+    app = App(
+        settings.slack_app_id,
+        settings.slack_client_id,
+        settings.slack_client_secret,
+        settings.slack_base_url,
+        settings.slack_authorize_url,
+        personal.page(settings, "slack", "installed"),
+        personal.allowed_teams(settings),
+    )
+    stored = Installations(vault.table, vault.cipher, vault.clock, settings.org)
+    return flow(app, stored, vault.ids, Bridge(asyncio.get_running_loop()))
+
+
 _PAGES: Final[Mapping[str, Callable[[Request, Desk], Awaitable[Answer]]]] = {
     "start": start,
     "callback": callback,
+    "install": install,
+    "installed": installed,
 }

@@ -46,6 +46,12 @@ def offered(settings: Settings, platform: Platform) -> tuple[str, ...]:
     return tuple(kind for kind in KINDS if kind in wanted)
 
 
+def allowed_teams(settings: Settings) -> frozenset[str]:
+    """The Slack teams and enterprises in which the app may be installed; none without our page."""
+    named = settings.slack_install_teams.replace(",", " ").split()
+    return frozenset(named) if settings.public_url else frozenset()
+
+
 def page(settings: Settings, platform: Platform, name: str) -> str:
     """One of our own pages as a browser reaches it."""
     return f"{settings.public_url.rstrip('/')}/oauth/{platform}/{name}"

@@ -135,7 +135,7 @@ def connections_open(call: Call) -> Json:
 METHODS = {
     "apps.connections.open": Method(connections_open, "app"),
     "auth.test": Method(auth_test),
-    "auth.revoke": Method(revoke, "user"),
+    "auth.revoke": Method(revoke),
     "users.info": Method(users_info),
     "oauth.v2.access": Method(access, "none"),
 }
