@@ -140,7 +140,7 @@ def test_feishu_events() -> None:
     understood = _kinds(feishu_events) | {"im.message.receive_v1"}
     assert "card.action.trigger" in understood
     assert [event for event in understood if f"`{event}`" not in guide] == []
-    told = set(re.findall(r"`((?:im|application)\.[a-z0-9_.]+_v\d)`", guide))
+    told = set(re.findall(r"`([a-z]+\.[a-z0-9_.]+_v\d|app_uninstalled)`", guide))
     assert told == understood - {"card.action.trigger"}
 
 

@@ -16,6 +16,8 @@ from agent.durable.records import TurnRecord, Versions
 from handlers.surface import presses, replies
 from tests.fakes.corner import Corner
 from tests.fakes.scripted_model import ScriptedModel
+from tests.fakes.stage import until
+from tests.scenario.conftest import SLACK_LATER, Open
 
 SECRET = "Is Kestrel going to be cancelled?"
 PLAIN = "What is the hotel limit?"
@@ -175,6 +177,44 @@ async def test_a_recall_of_what_is_no_question_changes_nothing(bot: Corner) -> N
     await bot.work()
     assert bot.answers == ["Words."]
     assert len(await bot.turns()) == 1
+
+
+@pytest.mark.parametrize("answered", [True, False])
+async def test_files_and_people_named_in_a_recalled_question_go_as_well(
+    slack: Corner, answered: bool
+) -> None:
+    fields = slack.message_event(1, "Summarise this.", named=("kestrelina",))
+    plan = {"id": "F0PLAN", "name": "Kestrel.pdf", "mimetype": "application/pdf"}
+    gone = {"id": "F0OLD", "name": "Kestrel-old.pdf", "mode": "tombstone"}
+    await slack.deliver("", fields | {"files": [plan, gone], "team": "T0KESTREL"})
+    assert (await slack.everything()).upper().count("KESTREL") >= 3
+    if answered:
+        await slack.work()
+    await slack.recall(1)
+    await slack.work()
+    record = await slack.stored(slack.turn(1))
+    assert "KESTREL" not in repr(record.question).upper()
+
+
+@SLACK_LATER
+async def test_through_the_wire_a_recalled_question_is_forgotten(stage: Open) -> None:
+    async with stage() as bot:
+        kept = await bot.ask("What is the hotel limit in Shanghai?")
+        gone = await bot.ask("How large is the bonus pool plan Kestrel of 2026?")
+        body = {"platform": bot.platform, "as": "alice", "message": gone.said.message}
+        await bot.post("recall", body)
+
+        async def forgotten() -> bool:
+            return len((await bot.memory(gone)).exchanges) == 1
+
+        await until(forgotten, "a memory without it")
+        (exchange,) = (await bot.memory(kept)).exchanges
+        assert exchange.message == kept.said.message
+        assert "Kestrel" not in repr(await bot.turn(gone.said.turn))
+        shown = await bot.get(
+            "messages", platform=bot.platform, chat=gone.said.chat, **{"as": "alice"}
+        )
+        assert sum(bool(m["author"].get("bot")) for m in shown) == 2, "nobody was told anything"
 
 
 # --- edits (Slack: Feishu sends no event of an edit, there the worker reads again) ----------------
