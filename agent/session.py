@@ -51,6 +51,17 @@ def heard(thread: Snapshot, own: Context) -> tuple[Exchange, ...]:
     )
 
 
+def labels(question: Question, history: tuple[Exchange, ...]) -> tuple[frozenset[str], ...]:
+    """The readers of each piece that a turn's first request holds.
+
+    What comes along in a direct chat is the asker's own; in a group it stands there already.
+    """
+    asker = question.asker
+    mine = frozenset((f"person:{asker.platform}:{asker.user}",))
+    brought = (mine,) if question.material and question.chat.kind == "direct" else ()
+    return (*brought, *(e.readers for e in history))
+
+
 def conversation(exchanges: tuple[Exchange, ...], question: str) -> tuple[Message, ...]:
     """The messages of a turn's first request.
 

@@ -192,7 +192,7 @@ async def _think(
     if record.attempt > 1:
         await journal.start_over()
     toolbox = Toolbox(desk.tools, SourceCollector(), journal)
-    delivery.rests_on((e.readers for e in history), toolbox.sources.table)
+    delivery.rests_on(session.labels(question, history), toolbox.sources.table)
     loop = Loop(
         delivery.model,
         toolbox,

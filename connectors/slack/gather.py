@@ -141,7 +141,10 @@ class SlackGatherer:
             for ts, message in sorted(messages.items(), key=lambda pair: wire.seconds(pair[0]))
             if wire.seconds(ts) < question.asked_at and ts != question.chat.message
         ]
-        others = [m for m in before if not _authors(m) & own]
+        # A thread of ours in a direct chat is a private answer that no session remembers.
+        root = messages.get(question.chat.reply_root, {})
+        ours = question.chat.kind == "direct" and bool(_authors(root) & own)
+        others = [m for m in before if ours or not _authors(m) & own]
         await self._learn_names(others)
         pieces = [self._piece(message, question, own) for message in others]
         shown = [piece for piece in pieces if piece.text]

@@ -261,3 +261,27 @@ async def test_the_passages_of_a_private_answer_come_to_the_asker_where_they_pre
         passages = await alone(bot, replies.passages_title("en"))
         assert passages["chat"] == await bot.direct("fang")
         await no_word_of_it(bot, "alice", "bob")
+
+
+@SLACK_LATER
+async def test_an_answer_to_a_private_answer_knows_it_and_stays_the_askers_own(
+    stage: Open,
+) -> None:
+    """In the direct chat: a reply in the thread on Slack, under the quoted card on Feishu."""
+
+    def play(request: ModelRequest) -> Played:
+        last = request.messages[-1]
+        if "And in words" in last.text:
+            return "Known." if SECRET in last.text else "Nothing known."
+        if last.text:
+            return reply(call("knowledge_search", {"queries": [BONUS]}, id="c1"))
+        return long(f"It is {SECRET} yuan.")
+
+    async with stage(ScriptedModel(play)) as bot:
+        await asked(bot)
+        message = await alone(bot, SECRET)
+        root = message["thread"] or message["id"]
+        again = await bot.ask("And in words?", "fang", message["chat"], thread=root)
+        assert "Known." in again.shown
+        own = "ou_demo_fang" if bot.platform == "feishu" else "U0FANG0001"
+        assert again.readers == {f"person:{bot.platform}:{own}"}
