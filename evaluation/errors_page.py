@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent import phrases
-from handlers.surface import connect, replies
+from handlers.surface import connect, pages, replies
 
 PAGE = Path(__file__).parents[1] / "docs" / "errors.md"
 
@@ -25,7 +25,7 @@ and no traceback reaches a chat. Made by `python -m evaluation.errors_page`.
 
 def page() -> str:
     """The whole page as markdown."""
-    texts = {**phrases.error_codes(), **replies.codes(), **connect.codes()}
+    texts = {**phrases.error_codes(), **replies.codes(), **connect.codes(), **pages.codes()}
     rows = (f"| {code} | {text['zh']} | {text['en']} |" for code, text in sorted(texts.items()))
     return _HEAD + "\n".join(rows) + "\n"
 
