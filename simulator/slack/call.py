@@ -81,6 +81,19 @@ class Call:
         except ValueError as broken:
             raise invalid(f"{name} is no JSON") from broken
 
+    def require(self, *scopes: str) -> None:
+        """Check that the person of an issued token agreed to all these scopes.
+
+        Raises:
+            SlackError: missing_scope with the first one missing.
+        """
+        issued = self.side.grants.live(self.token, self.now)
+        given = scopes if issued is None else issued.scopes
+        for scope in scopes:
+            if scope not in given:
+                provided = ",".join(sorted(given))
+                raise SlackError("missing_scope", extra={"needed": scope, "provided": provided})
+
     def channel(self, name: str = "channel") -> Chat:
         """Return the chat of an argument; a user id means the bot's direct chat with the person.
 

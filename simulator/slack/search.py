@@ -5,13 +5,21 @@ from typing import Any
 from simulator.slack.call import Call, Method
 from simulator.slack.canvases import Canvas, all_canvases
 from simulator.slack.errors import SlackError, invalid
-from simulator.slack.show import message_item, permalink
+from simulator.slack.files import visible_file
+from simulator.slack.show import file_item, message_item, permalink
 from simulator.slack.side import TEAM, TEAM_DOMAIN
 from simulator.state.matching import score
-from simulator.state.workspace import BOT, Message
+from simulator.state.workspace import BOT, Attachment, Message
 
 Json = dict[str, Any]
 LEAST = 0.34
+_SCOPES = {
+    "public_channel": "search:read.public",
+    "private_channel": "search:read.private",
+    "im": "search:read.im",
+    "mpim": "search:read.mpim",
+}
+_BESIDE = 2
 _TYPES = {"channel": "public_channel", "group": "private_channel", "im": "im"}
 
 
@@ -76,7 +84,54 @@ def _message(call: Call, message: Message) -> Json:
         "content": message.text,
         "is_author_bot": message.author == BOT,
         "permalink": permalink(message),
+        **(_context(call, message) if call.flag("include_context_messages") else {}),
     }
+
+
+def _context(call: Call, message: Message) -> Json:
+    """The messages of the channel right before and after a hit. The form is not documented."""
+    flow = [m for m in call.side.space.flow(message.chat) if not m.deleted and not m.visible_to]
+    place = flow.index(message)
+    beside = {"before": flow[max(place - _BESIDE, 0) : place], "after": flow[place + 1 :][:_BESIDE]}
+    shown = {
+        name: [
+            {
+                "user_id": call.side.user_id(one.author),
+                "author_name": call.side.world.company.shown(one.author),
+                "ts": one.id,
+                "text": one.text,
+            }
+            for one in messages
+        ]
+        for name, messages in beside.items()
+    }
+    return {"context_messages": shown}
+
+
+def _stored(call: Call, query: str, login: str) -> list[Json]:
+    """Uploaded files whose name or text fits and which the person may see."""
+    found: list[tuple[float, Json]] = []
+    for file in call.side.world.files.all():
+        text = file.data[:4000].decode("utf-8", "replace") if "text/" in file.media_type else ""
+        rate = score(query, f"{file.name} {text}")
+        if rate < LEAST or not file.key.startswith("F0"):
+            continue
+        if visible_file(call.side, login, file.key) is None:
+            continue
+        item = file_item(call.side, Attachment(file.key, file.name, file.media_type))
+        shown = {
+            "author_user_id": item["user"],
+            "team_id": TEAM,
+            "file_id": file.key,
+            "title": file.name,
+            "file_type": item["filetype"],
+            "date_created": item["created"],
+            "date_updated": item["created"],
+            "content": text[:300],
+            "permalink": item["permalink"],
+        }
+        found.append((rate, shown))
+    return [item for _, item in sorted(found, key=lambda row: -row[0])]
 
 
 def _file(call: Call, canvas: Canvas) -> Json:
@@ -105,7 +160,12 @@ def _canvases(call: Call, query: str, login: str) -> list[Canvas]:
 
 
 def context(call: Call) -> Json:
-    """assistant.search.context: messages by default, canvases with content_types files."""
+    """assistant.search.context: messages by default, files and canvases with content_types files.
+
+    Raises:
+        SlackError: missing_scope for a kind of channel or content that the person did not agree to.
+    """
+    call.side.count(call.method, "")
     query = call.need("query")
     login = _reader(call)
     limit = call.number("limit", 20)
@@ -115,12 +175,16 @@ def context(call: Call) -> Json:
     contents = _list(call, "content_types", "messages")
     if call.caller == BOT:
         types = [kind for kind in types if kind == "public_channel"]
+    call.require(*[_SCOPES[kind] for kind in types if kind in _SCOPES and "messages" in contents])
+    call.require(*(["search:read.files"] if "files" in contents else []))
     hits: list[Message] = _hits(call, query, login, types) if "messages" in contents else []
     papers = _canvases(call, query, login) if "files" in contents else []
     if call.caller == BOT:
         papers = [canvas for canvas in papers if canvas.readers is None]
     found = [("messages", _message(call, one)) for one in hits]
     found += [("files", _file(call, one)) for one in papers]
+    if "files" in contents and call.caller != BOT:
+        found += [("files", item) for item in _stored(call, query, login)]
     items, cursor = call.page(found, 20, 20)
     results: Json = {"messages": [], "files": []}
     for name, item in items:
@@ -135,8 +199,9 @@ def _list(call: Call, name: str, default: str) -> list[str]:
     return (call.text(name) or default).split(",")
 
 
-def search_info(_call: Call) -> Json:
+def search_info(call: Call) -> Json:
     """assistant.search.info: semantic search is off here."""
+    call.side.count(call.method, "")
     return {"is_ai_search_enabled": False}
 
 

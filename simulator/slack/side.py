@@ -29,15 +29,19 @@ BOT_SCOPES = (
 )
 USER_SCOPES = (
     "search:read.public,search:read.private,search:read.im,search:read.mpim,search:read.files,"
-    "search:read,channels:history,groups:history,im:history,canvases:read,users:read"
+    "search:read,channels:history,channels:read,groups:history,im:history,mpim:history,"
+    "canvases:read,files:read,users:read"
 )
 STREAM_LIFE_S = 300.0
-# Calls a minute, SLACK.md section 3: update is Tier 3, append Tier 4, start and stop Tier 2.
+# Calls a minute, SLACK.md sections 3 and 5: update is Tier 3, append Tier 4, start, stop and
+# search.info Tier 2; search as a large team has it.
 TIERS = {
     "chat.update": 50,
     "chat.startStream": 20,
     "chat.stopStream": 20,
     "chat.appendStream": 100,
+    "assistant.search.context": 180,
+    "assistant.search.info": 20,
 }
 
 

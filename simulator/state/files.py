@@ -26,6 +26,10 @@ class FileStore:
         self._files[file.key] = file
         return file
 
+    def all(self) -> list[StoredFile]:
+        """Return all files, in the order they came."""
+        return list(self._files.values())
+
     def get(self, key: str) -> StoredFile | None:
         """Return a file, or None for an unknown key."""
         return self._files.get(key)
