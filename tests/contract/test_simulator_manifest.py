@@ -135,6 +135,17 @@ async def test_feishu_scopes() -> None:
     assert [scope for scope in told if f"`{scope}`" not in guide] == []
 
 
+def test_feishu_scopes_of_people() -> None:
+    from connectors.feishu.oauth import OFFLINE
+    from connectors.feishu.personal import SCOPES as PERSONAL
+
+    asked = json.loads((DOCS / "feishu-scopes.json").read_text("utf-8"))["scopes"]["user"]
+    assert set(asked) == {scope for scopes in PERSONAL.values() for scope in scopes} | {OFFLINE}
+    assert asked == sorted(asked)
+    guide = (DOCS / "connect-feishu.md").read_text("utf-8").split("## Scopes of people")[1]
+    assert [scope for scope in asked if f"`{scope}`" not in guide.split("\n## ")[0]] == []
+
+
 def test_feishu_events() -> None:
     guide = (DOCS / "connect-feishu.md").read_text("utf-8")
     understood = _kinds(feishu_events) | {"im.message.receive_v1"}

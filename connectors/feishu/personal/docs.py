@@ -244,7 +244,10 @@ def _hit(unit: Mapping[str, Json]) -> Hit | None:
 
 
 def _once_each(hits: Sequence[Hit]) -> list[Hit]:
-    return list({hit.token: hit for hit in reversed(hits)}.values())[::-1]
+    first: dict[str, Hit] = {}
+    for hit in hits:
+        first.setdefault(hit.token, hit)
+    return list(first.values())
 
 
 def _source(hit: Hit) -> str:

@@ -30,8 +30,7 @@ SCOPES: Final = (
 TIMEOUT: Final = 9.0
 _QUERY: Final = 50
 _PAGE: Final = 15
-_MOST_IDS: Final = 30
-"""Hits whose words are fetched; one call takes up to 50 (FEISHU.md §6)."""
+"""Hits of one query; the words of both queries' hits are fetched by one call of up to 50."""
 _MOST_SHOWN: Final = 8
 _MOST_TALKS: Final = 4
 """Hits that are shown with what was said around them, and chats whose names are asked for."""
@@ -141,7 +140,7 @@ class _Search:
         hits = limits.in_turn(limits.given(pages))
         if not hits and (second := fewer(self._given[0], _QUERY) if self._given else ""):
             hits = await self._page(second, wish)
-        return hits[:_MOST_IDS]
+        return hits
 
     async def _page(self, query: str, wish: _Wish) -> list[str]:
         wanted: dict[str, Json] = {"exclude_from_types": ["bot"]}

@@ -53,7 +53,7 @@ def check(result: ToolResult) -> None:
     assert len(result.passages) <= 8
     assert len(result.note) <= 300
     for p in result.passages:
-        assert len(p.text) <= 6_000
+        assert len(p.text) <= (6_000 if p.place.startswith("Page ") else 3_000)
         assert len(p.title) <= 300
         assert p.private
         assert f"person:feishu:{ASKER.user}" in p.readers
@@ -95,7 +95,9 @@ def everything() -> ReadFeishu:
     ]
     feishu.always["message.search"] = fine({"items": [{"id": f"om_{n}"} for n in many]})
     feishu.always["message.mget"] = fine({"items": messages})
-    feishu.always["message.list"] = fine({"items": messages})
+    first = messages[0]
+    talk = [said(f"om_t{n}", "cache " * 2_000, now - 90_000, chat_id="oc_0") for n in range(19)]
+    feishu.always["message.list"] = fine({"items": [*talk[:9], first, *talk[9:]]})
     feishu.always["chat.search"] = fine({"items": [{"chat_id": f"oc_{n}"} for n in many]})
     units = [
         {"result_meta": {"token": f"tok{n}", "doc_types": "WIKI"}, "title_highlighted": "x" * 900}

@@ -15,11 +15,11 @@ async def search(feishu: ReadFeishu, *queries: str) -> ToolResult:
     return await feishu.tools["search_my_documents"].call({"queries": list(queries)})
 
 
-def units(*kinds: str) -> dict[str, object]:
-    found = [
+def units(*kinds: str, summary: str = "summary") -> dict[str, list[object]]:
+    found: list[object] = [
         {
             "title_highlighted": f"Title {n}",
-            "summary_highlighted": f"summary {n}",
+            "summary_highlighted": f"{summary} {n}",
             "entity_type": "DOC",
             "result_meta": {"doc_types": kind, "token": f"tok{n}", "url": f"https://f.x/{n}"},
         }
@@ -115,13 +115,12 @@ async def test_four_hits_are_opened_in_rank_order() -> None:
 
 async def test_two_queries_are_merged_in_turn_and_each_document_is_opened_once() -> None:
     feishu = ReadFeishu()
-    feishu.script["docs.search"] = [
-        fine(units("DOCX", "DOCX")),
-        fine({"res_units": list(reversed(units("DOCX", "DOCX")["res_units"]))}),  # pyright: ignore[reportArgumentType, reportCallIssue, reportUnknownArgumentType]  a list of ours
-    ]
+    other = units("DOCX", "DOCX", summary="other words")
+    other["res_units"].reverse()
+    feishu.script["docs.search"] = [fine(units("DOCX", "DOCX", "DOCX")), fine(other)]
     found = await search(feishu, "travel", "差旅")
-    assert len(found.passages) == 2
-    assert feishu.counts["docs.auth"] == 2
+    assert [p.title for p in found.passages] == ["Title 0", "Title 1", "Title 2"]
+    assert feishu.counts["docs.auth"] == 3
     assert feishu.budget.left == 2
 
 
