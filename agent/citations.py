@@ -67,18 +67,23 @@ class SourceCollector:
     def evidence(self, citations: Iterable[Citation]) -> tuple[Passage, ...]:
         """The passages of the cited sources as they were shown, in the order of the numbers.
 
-        At most PASSAGES_KEPT of a source, each cut after PASSAGE_KEPT characters.
+        At most PASSAGES_KEPT of a source, each cut after PASSAGE_KEPT characters; none that is not
+        to be kept.
         """
         return tuple(
             p if len(p.text) <= PASSAGE_KEPT else replace(p, text=p.text[:PASSAGE_KEPT] + "…")
             for c in citations
-            for p in islice(self._passages[c.source.source].values(), PASSAGES_KEPT)
+            for p in islice(filter(_kept, self._passages[c.source.source].values()), PASSAGES_KEPT)
         )
 
     def resolve(self, text: str) -> tuple[str, tuple[Citation, ...]]:
         """The text with markers of known sources only, and their citations, numbered from 1."""
         clean, order = cited(text, self._table)
         return clean, tuple(Citation(n, self._table[s]) for n, s in enumerate(order, start=1))
+
+
+def _kept(p: Passage) -> bool:
+    return p.keep
 
 
 def present(result: ToolResult) -> str:

@@ -158,6 +158,7 @@ class Passage:
     `source` is the id of the thing it comes from: letters, digits, dot, dash and underscore, one id
     per thing across tools and query variants. `place` is the heading path or page. `score` is
     calibrated: 0..1, the chance that the passage answers the query. `updated` is an ISO date or "".
+    `keep` is False for what may serve the answer at hand and is stored nowhere (Slack's search).
     """
 
     source: str
@@ -172,6 +173,7 @@ class Passage:
     readers: frozenset[str] = frozenset((EVERYONE,))
     score: float = 0.0
     private: bool = False
+    keep: bool = True
 
 
 @value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
@@ -83,6 +84,15 @@ def test_readers_of_a_source_only_narrow(shown: list[tuple[frozenset[str], bool]
         assert before is None or now <= before
         before = now
     assert collector.table["a"].private == any(private for _, private in shown)
+
+
+def test_what_is_not_to_be_kept_is_cited_and_not_stored() -> None:
+    collector = SourceCollector()
+    found = [replace(readable(EVERYONE), text=f"t{n}", keep=n > 1) for n in range(6)]
+    collector.add(found)
+    _, citations = collector.resolve("It is so [src:a].")
+    assert [c.source.source for c in citations] == ["a"]
+    assert [p.text for p in collector.evidence(citations)] == ["t2", "t3", "t4"]
 
 
 def test_numbers_come_in_order_of_appearance_and_unknown_ids_go() -> None:
