@@ -76,10 +76,11 @@ class FeishuConnector:
 
 @dataclass(frozen=True, slots=True)
 class SlackConnector:
-    """Messages, files and canvases of Slack."""
+    """Messages, files and canvases of Slack; the bot's token serves the public search alone."""
 
     base_url: str
     clock: Clock
+    bot_token: str = field(default="", repr=False)
 
     def scopes(self) -> Mapping[str, frozenset[str]]:
         """The scopes that each kind needs."""
@@ -92,7 +93,7 @@ class SlackConnector:
         from connectors.slack.personal import build_tools
 
         hints = question.platform_hints
-        return build_tools(access, self.base_url, self.clock, budget, hints)
+        return build_tools(access, self.base_url, self.clock, budget, hints, self.bot_token)
 
     def open(self, kind: str, question: Question) -> bool:
         """Public messages are found with the token of the event that asked (SLACK.md 5)."""

@@ -83,4 +83,4 @@ def connector(settings: Settings, platform: Platform, clock: Clock) -> Connector
     """The platform's own connectors."""
     if platform == "feishu":
         return FeishuConnector(settings.feishu_base_url, clock)
-    return SlackConnector(settings.slack_base_url, clock)
+    return SlackConnector(settings.slack_base_url, clock, settings.slack_bot_token)

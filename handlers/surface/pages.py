@@ -167,3 +167,17 @@ def html(
         f"<title>Plumbline</title><style>{_STYLE}</style></head>"
         f"<body><main>{''.join(parts)}</main></body></html>"
     )
+
+
+def codes() -> dict[str, dict[Language, str]]:
+    """The texts that carry a code of their own, by code."""
+    own: dict[str, PageName] = {
+        "PL-212": "stale_ticket",
+        "PL-213": "stale_state",
+        "PL-214": "dead_code",
+        "PL-215": "other_person",
+    }
+    return {
+        code: {language: " · ".join(words) for language, words in _TEXTS[name].items()}
+        for code, name in own.items()
+    }
