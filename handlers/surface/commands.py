@@ -193,8 +193,10 @@ async def _help(order: _Order) -> Reply:
 
 
 async def _unknown(order: _Order) -> Reply:
-    open_to = (w for w, name in WORDS.items() if order.desk.house.admin or name not in _ADMINS)
-    near = get_close_matches(order.rest, open_to, n=3, cutoff=0.5)
+    admin = order.desk.house.admin
+    words = [word for word, name in WORDS.items() if admin or name not in _ADMINS]
+    begun = [word for word in words if word.startswith(order.rest)]
+    near = [*begun, *get_close_matches(order.rest, words, n=3, cutoff=0.5)][:3]
     once = {WORDS[word]: word for word in reversed(near)}
     names = [word for word in near if once[WORDS[word]] == word]
     return Reply(manual.unknown_command(order.language, order.platform, order.rest, names))

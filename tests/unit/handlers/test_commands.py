@@ -110,6 +110,7 @@ async def obeyed(
         ("/模形", "feishu", ["/模型"]),
         ("/language", "feishu", ["/lang"]),
         ("/pausse", "feishu", ["/status"]),
+        ("/stop", "feishu", ["/stop-listening"]),
         ("/xyzzy", "feishu", []),
     ],
 )
