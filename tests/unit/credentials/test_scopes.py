@@ -28,9 +28,16 @@ def test_the_page_names_every_scope_that_is_asked_for(platform: Platform) -> Non
 
 def test_an_installation_asks_for_what_the_manifest_asks_for() -> None:
     manifest = (DOCS / "slack-manifest.yaml").read_text(encoding="utf-8")
-    bot = manifest.partition("    bot:\n")[2].partition("settings:")[0]
-    listed = [line.strip(" -") for line in bot.splitlines() if line.startswith("      - ")]
-    assert sorted(BOT_SCOPES) == sorted(listed)
+    scopes_of = manifest.partition("    bot:\n")[2].partition("settings:")[0]
+    bot, _, user = scopes_of.partition("    user:")
+    assert sorted(BOT_SCOPES) == _listed(bot)
+    scopes = personal.connector(Settings(), "slack", SystemClock()).scopes()
+    assert sorted(asked_scopes(scopes, personal.KINDS)) == _listed(user)
+
+
+def _listed(block: str) -> list[str]:
+    lines = block.splitlines()
+    return sorted(line.strip(" -") for line in lines if line.startswith("      - "))
 
 
 def test_nothing_is_offered_until_the_sign_in_is_set_up() -> None:
