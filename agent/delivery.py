@@ -111,9 +111,8 @@ class Delivery:
         self._target.replace(text)
 
     def sources(self, table: Mapping[str, Source]) -> None:
-        """Say what the markers may mean."""
-        for stream in filter(None, (self.room, self._alone)):
-            stream.sources(table)
+        """What was found is shown nowhere before it is known who may read it (aim)."""
+        del table
 
     # --- as the loop's model -------------------------------------------------------------------
 
@@ -156,8 +155,8 @@ class Delivery:
             if self._alone is None:
                 self._alone = self._stream(f"{self._key} private", None)
                 self._alone.open()
-                self._alone.sources(self._sources)
             target = self._alone
+        target.sources(dict(self._sources))
         if target is not self._target:
             self._target.replace("")
             self._target = target

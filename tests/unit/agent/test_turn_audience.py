@@ -84,6 +84,8 @@ async def test_a_restricted_document_is_told_to_the_asker_alone(tmp_path: Path) 
     assert room.told == NEUTRAL
     assert room.alone == "4.2 million [src:kb-hr]."
     assert "4.2" not in room.ever_shown
+    for frame in (*room.place.talk.shown, *room.place.talk.done):
+        assert not frame.sources, "not even the table of sources reaches the room"
     last = room.place.talk.alone[-1]
     assert [c.action for c in last.controls][:2] == [share.SHARE, "sources"]
     assert last.sources is not None
@@ -110,6 +112,22 @@ async def test_where_all_may_read_it_the_room_hears_it_as_it_comes(tmp_path: Pat
     assert room.told == "4.2 million [src:kb-hr]."
     assert room.place.talk.alone == []
     assert share.SHARE not in [c.action for c in room.place.talk.done[-1].controls]
+
+
+async def test_words_that_stream_into_the_room_come_with_their_sources(tmp_path: Path) -> None:
+    class Slow(ScriptedModel):
+        async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+            async for event in super().stream(request):
+                yield event
+                for _ in range(20):
+                    await asyncio.sleep(0)
+
+    room = Room(tmp_path, both=True)
+    room.place.model = Slow([LOOK, "4.2 million [src:kb-hr], which is a nice sum."])
+    await room.hear(room.question("How large is the bonus?"))
+    worded = [f for f in room.place.talk.shown if f.text]
+    assert worded
+    assert all(list(f.sources or {}) == ["kb-hr"] for f in worded)
 
 
 async def test_words_before_a_call_are_provisional(tmp_path: Path) -> None:
