@@ -97,6 +97,7 @@ class Workplace:
         stores = receiving(settings)
         self._settings = settings
         self._sides: dict[Platform, Side] = {}
+        self._people: dict[Platform, People] = {}
         self._authorities: dict[Platform, Authority] = {}
         self._closing: list[Close] = []
         self._kit: TurnKit | None = None
@@ -127,12 +128,14 @@ class Workplace:
         return self._side(platform).gatherer
 
     def people(self, platform: Platform, wanted: frozenset[str]) -> People:
-        """The platform's directory of people; `wanted` are the groups that matter.
+        """The platform's directory of people; `wanted` are the groups that matter to us.
 
         Raises:
             Misconfigured: the platform's credentials are missing.
         """
-        return self._side(platform).people(wanted)
+        if platform not in self._people:
+            self._people[platform] = self._side(platform).people(wanted)
+        return self._people[platform]
 
     def rooms(self, platform: Platform) -> Rooms:
         """Who reads along in the platform's chats.
@@ -189,6 +192,7 @@ class Workplace:
             await close()
         self._closing.clear()
         self._sides.clear()
+        self._people.clear()
         self._authorities.clear()
         self._kit = None
 
@@ -437,4 +441,4 @@ def _open_platform(platform: Platform, settings: Settings, clock: Clock) -> Side
     slack = SlackApi(settings.slack_bot_token, settings.slack_base_url, clock)
     chat = SlackChat(slack, clock)
     gatherer, roster = SlackGatherer(slack), SlackMembers(slack, clock).roster
-    return Side(chat, gatherer, partial(SlackPeople, slack), roster, slack.close)
+    return Side(chat, gatherer, partial(SlackPeople, slack, clock), roster, slack.close)

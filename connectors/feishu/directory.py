@@ -18,9 +18,9 @@ from connectors.web import part
 
 log = logging.getLogger(__name__)
 
-_UNKNOWN_PERSON: Final = frozenset(("99992351", "41012", "40004"))
-_OUT_OF_REACH: Final = frozenset(("41050", "40014"))
-"""The person is outside what the app's contact scope covers; the tenant is ours all the same."""
+_UNKNOWN_PERSON: Final = frozenset(("99992351", "41012"))
+_OUT_OF_REACH: Final = frozenset(("41050", "40004", "40014"))
+"""Person or department is outside the app's contact range; the tenant is ours all the same."""
 _LEFT: Final = ("is_resigned", "is_exited", "is_frozen")
 _PAGE: Final = "50"
 _MOST_PAGES: Final = 20

@@ -161,9 +161,12 @@ class SlackApi:
         """The user object of a person."""
         return part(await self._call("users.info", {"user": user}, as_form=True), "user")
 
-    async def user_groups(self) -> list[Body]:
-        """All user groups of the workspace with the ids of their members."""
-        wanted = {"include_users": "true"}
+    async def user_groups(self, team: str) -> list[Body]:
+        """All user groups of the workspace with the ids of their members.
+
+        `team` names it for an organisation-wide token, else it is "".
+        """
+        wanted = {"include_users": "true", **({"team_id": team} if team else {})}
         answer = await self._call("usergroups.list", wanted, as_form=True)
         return list(answer.get("usergroups") or ())
 

@@ -95,6 +95,7 @@ def drop_cache() -> None:
     console = Console()
     run(console, _drop())
     console.print("From the next question on, the platforms are asked again who somebody is.")
+    console.print("Slack's user groups may be a minute old then.")
 
 
 def _labels(console: Console, readers: str) -> frozenset[str]:

@@ -42,7 +42,9 @@ async def test_groups_of_the_platform_become_reader_groups(
 
     def people(wanted: Platform) -> People:
         named = RULES.platform_groups(wanted)
-        return FeishuPeople(feishu, named) if wanted == "feishu" else SlackPeople(slack, named)
+        return (
+            FeishuPeople(feishu, named) if wanted == "feishu" else SlackPeople(slack, clock, named)
+        )
 
     directory = OrganisationDirectory(MemoryTable(), clock, "demo", RULES, people)
     person = CHEN[platform]

@@ -10,7 +10,7 @@ from agent.domain import EVERYONE, Identity, Platform
 from agent.stores.memory_table import MemoryTable
 from connectors.directory import LOOKED_UP_AGAIN, OrganisationDirectory, People
 from connectors.feishu.directory import FeishuPeople
-from connectors.slack.directory import SlackPeople
+from connectors.slack.directory import GROUPS_KEPT, SlackPeople
 from handlers.configuration import Configuration
 from tests.fakes.address_book import AddressBook
 from tests.fakes.clock import FakeClock
@@ -43,6 +43,7 @@ class House:
     )
     table: MemoryTable = field(default_factory=MemoryTable)
     clock: FakeClock = field(default_factory=FakeClock)
+    slack: SlackPeople | None = None
 
     @property
     def directory(self) -> OrganisationDirectory:
@@ -52,7 +53,9 @@ class House:
         wanted = self.rules.platform_groups(platform)
         if platform == "feishu":
             return FeishuPeople(self.book.feishu_api(self.clock), wanted)
-        return SlackPeople(self.book.slack_api(self.clock), wanted)
+        if self.slack is None:
+            self.slack = SlackPeople(self.book.slack_api(self.clock), self.clock, wanted)
+        return self.slack
 
     async def labels(self, person: Identity) -> frozenset[str]:
         return await self.directory.labels(person)
@@ -197,7 +200,17 @@ async def test_dropping_the_cache_takes_a_right_away_at_once(house: House) -> No
     assert "group:sales" in await house.labels(ALICE)
     await house.directory.drop()
     assert await house.directory.known() == ()
+    house.clock.advance(GROUPS_KEPT)
     assert "group:sales" not in await house.labels(ALICE)
+
+
+async def test_one_answer_about_groups_serves_all_who_are_looked_up_then(house: House) -> None:
+    """Slack takes 20 of these calls a minute; a whole team may come to work at once."""
+    house.book.slack |= {f"U{n}": {"id": f"U{n}"} for n in range(2, 60)}
+    house.book.usergroups = {"S1": [f"U{n}" for n in range(60)]}
+    for n in range(1, 60):
+        assert "group:sales" in await house.labels(replace(ALICE, user=f"U{n}"))
+    assert house.book.calls.count("usergroups.list") == 1
 
 
 async def test_who_is_known_can_be_listed_and_belongs_to_themselves(house: House) -> None:
