@@ -119,8 +119,7 @@ async def test_words_that_stream_into_the_room_come_with_their_sources(tmp_path:
         async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
             async for event in super().stream(request):
                 yield event
-                for _ in range(20):
-                    await asyncio.sleep(0)
+                await room.place.hands.sleep(2.0)
 
     room = Room(tmp_path, both=True)
     room.place.model = Slow([LOOK, "4.2 million [src:kb-hr], which is a nice sum."])
