@@ -48,7 +48,7 @@ def repeats(record: TurnRecord, before: Ended | None) -> bool:
 async def end_repeated(workplace: Workplace, record: TurnRecord, lease: Lease) -> None:
     """End the second of two equal questions: the first one's answer is for both."""
     await _tell(workplace, record, replies.doubled(record.question.language))
-    await inbox.cancel_pending(workplace.table, workplace.clock, record, lease)
+    await inbox.finish(workplace.table, workplace.clock, record, lease, "CANCELLED")
 
 
 def _same(record: TurnRecord, other: TurnRecord) -> bool:

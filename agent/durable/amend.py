@@ -22,15 +22,9 @@ from agent.ports import (
     Update,
 )
 
-_RECALLED = "recalled"
 _EDITED = "edited"
 
 _WAITS = Compare("state", "=", "RECEIVED")
-
-
-def is_recalled(question: Question) -> bool:
-    """Whether the words of the question went with its message."""
-    return _RECALLED in question.platform_hints
 
 
 async def withdraw(table: Table, clock: Clock, org: str, turn: str) -> TurnRecord | None:
@@ -51,7 +45,7 @@ async def withdraw(table: Table, clock: Clock, org: str, turn: str) -> TurnRecor
                 continue  # the message came at this moment
             return None
         record = await _record(table, turn, text_of(arrival, "session"), text_of(arrival, "order"))
-        if record is None or is_recalled(record.question):
+        if record is None or inbox.is_recalled(record.question):
             return None
         if record.state != "RECEIVED":
             return record
@@ -106,7 +100,7 @@ async def forget(table: Table, clock: Clock, session: str, message: str) -> tupl
         for record in records:
             question = record.question
             own = question.chat.message == message and question.act in ("", "retry")
-            if not own or is_recalled(question):
+            if not own or inbox.is_recalled(question):
                 continue
             if record.state != "RECEIVED" or not await _cancelled(table, clock, record):
                 await table.update_if(record.key, Change(set=_emptied(record)), (Exists(),))
@@ -130,15 +124,7 @@ async def _cancelled(table: Table, clock: Clock, record: TurnRecord) -> bool:
 
 def _emptied(record: TurnRecord) -> dict[str, str]:
     """The turn's question without all that its author wrote or sent along."""
-    bare = replace(
-        record.question,
-        text="",
-        attachments=(),
-        mentions=(),
-        material=(),
-        deferred="",
-        platform_hints={_RECALLED: "1"},
-    )
+    bare = inbox.without_words(record.question)
     return {"question": packed(question_to_json(bare))}
 
 

@@ -44,6 +44,8 @@ UNRUNG_AFTER = 60.0
 EDITS = "edits"
 """The attribute of a turn that counts how often its waiting question was edited."""
 
+_RECALLED = "recalled"
+
 _STILL_OPEN = AnyOf(tuple(Compare("state", "=", state) for state in OPEN_STATES))
 
 
@@ -218,6 +220,7 @@ async def finish(
     answer: Put | None = None,
     snapshot: Put | None = None,
     private: Put | None = None,
+    question: Question | None = None,
 ) -> TurnRecord:
     """End the turn and give the lock back: all in one transaction, or nothing.
 
@@ -230,12 +233,20 @@ async def finish(
         answer: What agent/durable/answers.py sealed.
         snapshot: What agent/durable/snapshot.py prepared.
         private: What agent/durable/private_context.py sealed.
+        question: What is kept of the question when it is not the whole.
 
     Raises:
         ConditionFailed: the lease was lost, the turn has ended, or the snapshot was changed.
         Unavailable: no answer, and a look at the turn shows that it did not end.
     """
-    change = Change(set={"state": state, "finished_at": clock.now(), "fence": lease.fence})
+    attributes: dict[str, Value] = {
+        "state": state,
+        "finished_at": clock.now(),
+        "fence": lease.fence,
+    }
+    if question is not None:
+        attributes["question"] = packed(question_to_json(question))
+    change = Change(set=attributes)
     writes: list[Write] = [
         Update(record.key, change, (_not_later_than(lease.fence), _STILL_OPEN)),
         Delete(record.marker),
@@ -260,13 +271,32 @@ async def is_cancelled(table: Table, record: TurnRecord) -> bool:
 async def cancel_pending(
     table: Table, clock: Clock, record: TurnRecord, lease: Lease
 ) -> TurnRecord:
-    """End a turn that was not begun because its message was taken back: never answered.
+    """End a turn that was not begun because its message was taken back: no answer, no words kept.
 
     Raises:
         ConditionFailed: the lease was lost, or the turn has ended.
         Unavailable: no answer, and a look at the turn shows that it did not end.
     """
-    return await finish(table, clock, record, lease, "CANCELLED")
+    bare = without_words(record.question)
+    return await finish(table, clock, record, lease, "CANCELLED", question=bare)
+
+
+def without_words(question: Question) -> Question:
+    """A recalled question: nothing of what its author wrote or sent along."""
+    return replace(
+        question,
+        text="",
+        attachments=(),
+        mentions=(),
+        material=(),
+        deferred="",
+        platform_hints={_RECALLED: "1"},
+    )
+
+
+def is_recalled(question: Question) -> bool:
+    """Whether the words of the question went with its message."""
+    return _RECALLED in question.platform_hints
 
 
 def _not_later_than(fence: int) -> Condition:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Protocol, get_args
 
 from agent.domain import Answer, ChatRef, Identity, Json, Language, Question
-from agent.durable import amend, answers, keys, preferences
+from agent.durable import answers, inbox, keys, preferences
 from agent.durable.records import TurnRecord
 from agent.ports import Clock, Control, Table
 from handlers.surface import feedback, replies, share
@@ -123,7 +123,7 @@ async def decide(desk: Desk, press: Press, person: Identity) -> Ruling:
     case = _Case(desk, press, person, record, chosen.language_or(record.question.language))
     if press.action.startswith(REASON):
         return await case.reason()
-    if amend.is_recalled(record.question) and press.action in ("retry", "human"):
+    if inbox.is_recalled(record.question) and press.action in ("retry", "human"):
         return _told(case.language, "gone")
     by_name = {
         "sources": case.sources,

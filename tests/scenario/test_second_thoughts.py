@@ -15,7 +15,7 @@ from agent.durable import inbox, keys
 from agent.durable.records import TurnRecord, Versions
 from handlers.surface import presses, replies
 from tests.fakes.corner import Corner
-from tests.fakes.scripted_model import ScriptedModel
+from tests.fakes.scripted_model import ScriptedModel, call, reply
 from tests.fakes.stage import until
 from tests.scenario.conftest import SLACK_LATER, Open
 
@@ -177,6 +177,16 @@ async def test_a_recall_of_what_is_no_question_changes_nothing(bot: Corner) -> N
     await bot.work()
     assert bot.answers == ["Words."]
     assert len(await bot.turns()) == 1
+
+
+async def test_searches_made_of_the_words_leave_the_journal(bot: Corner) -> None:
+    bot.model = ScriptedModel((reply(call("search", {"query": "Kestrel cancelled"})), "No."))
+    await bot.say(1, SECRET)
+    await bot.work()
+    assert "Kestrel cancelled" in await bot.everything()
+    await bot.recall(1)
+    await bot.work()
+    assert "Kestrel" not in await bot.everything()
 
 
 @pytest.mark.parametrize("answered", [True, False])
