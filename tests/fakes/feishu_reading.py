@@ -92,7 +92,7 @@ class ReadFeishu:
     @property
     def tools(self) -> dict[str, Tool]:
         """Fresh tools by name, as a turn has them."""
-        made = build_tools(self.access, "https://f.test", self.clock, self.budget, self._connect)
+        made = build_tools(self.access, "https://f.test", self.clock, self.budget, self.connect)
         return {t.spec.name: t for tools in made.values() for t in tools}
 
     @property
@@ -113,7 +113,8 @@ class ReadFeishu:
         """The query parameters of the calls of one name."""
         return [dict(request.url.params) for called, request in self.requests if called == name]
 
-    def _connect(self, base_url: str) -> httpx.AsyncClient:
+    def connect(self, base_url: str = "https://f.test") -> httpx.AsyncClient:
+        """A client of this platform."""
         self.clients += 1
         return httpx.AsyncClient(
             transport=httpx.MockTransport(self._handle), base_url=base_url, trust_env=False

@@ -10,13 +10,21 @@ from agent.domain import Json
 from agent.errors import ForModel, ToolFailed
 from agent.ports import ToolResult
 from connectors.access import ScopeMissing, SignInNeeded
-from connectors.feishu.personal.client import MOST_BYTES, path_part
-from tests.fakes.feishu_reading import FOUND, ReadFeishu, fine, refused, sample
+from connectors.feishu.personal.client import MOST_BYTES, path_part, user_calls
+from tests.fakes.access import FixedAccess
+from tests.fakes.feishu_reading import ASKER, FOUND, ReadFeishu, fine, refused, sample
 
 QUERIES: dict[str, list[Json]] = {
     "search_my_documents": ["travel policy"],
     "search_my_messages": ["cache TTL"],
 }
+
+
+class Hollow(FixedAccess):
+    """Gives what it has, a token or not."""
+
+    async def token(self) -> str:
+        return self.current
 
 
 async def search(feishu: ReadFeishu, tool: str = "search_my_documents") -> ToolResult:
@@ -30,6 +38,9 @@ async def test_without_a_persons_token_nothing_is_sent(token: str, tool: str) ->
     feishu.access.current = token
     with pytest.raises(SignInNeeded):
         await feishu.tools[tool].call({"queries": ["cache"]})
+    with pytest.raises(SignInNeeded):
+        async with user_calls(Hollow(ASKER, token), feishu.connect, feishu.clock, 5) as calls:
+            await calls.get("chat.get", "im/v1/chats/oc_1")
     assert feishu.requests == []
 
 
@@ -71,7 +82,7 @@ async def test_calls_that_are_refused_at_once_use_one_new_token() -> None:
     feishu.dead = {"Bearer u-first"}
     found = await feishu.tools["search_my_documents"].call({"queries": ["travel", "差旅"]})
     assert found.passages
-    assert set(feishu.access.refused) == {"u-first"}
+    assert feishu.access.refused == ["u-first"]
     assert feishu.access.spares == ["u-third"]
 
 
