@@ -20,7 +20,8 @@ WORDS: Final = 1_200
 _LIMIT: Final = 20
 """Results of a search; Slack gives no more at once."""
 _QUERY: Final = 250
-_KEYWORDS: Final = 120
+_KEYWORDS: Final = 50
+"""Characters of a keyword search: every word has to be there, so few find more."""
 _NEAR: Final = 5
 _EXCERPT: Final = 1_500
 _HIGHLIGHT: Final = str.maketrans("", "", "\ue000\ue001")
