@@ -61,8 +61,9 @@ def run_server(settings: Settings, host: str, port: int, lines: Lines) -> None:
 
 
 async def _demo(settings: Settings, port: int, bot_port: int) -> None:
-    async with simulator_process(f"http://127.0.0.1:{bot_port}", port) as page:
-        settings = demo_settings(settings, page)
+    bot = f"http://127.0.0.1:{bot_port}"
+    async with simulator_process(bot, port) as page:
+        settings = demo_settings(settings, page, bot)
         async with local.serving(settings, bot_port), _until_stopped() as stopped:
             typer.echo(_GREETING.format(page=page, model=settings.chosen_model))
             await stopped.wait()

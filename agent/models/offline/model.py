@@ -39,6 +39,10 @@ from agent.ports import Clock
 NAME = "offline"
 SEARCH = "knowledge_search"
 READ = "read_document"
+OWN_SEARCHES = ("search_my_messages", "search_my_documents", "search_my_minutes")
+"""The searches of the asker's own sources; what became of them is said beside the answer."""
+_OWN = re.compile(r"(?:f[mdn]|s[mcf])-")
+"""How ids of own sources begin (connectors/)."""
 MOST_READ = 3
 """Documents that are read in full for one question."""
 
@@ -100,10 +104,11 @@ def _seen(messages: tuple[Message, ...]) -> _Seen:
     last = max((i for i, m in enumerate(messages) if words_of(m)), default=-1)
     turn = messages[last + 1 :]
     replies = [b for m in turn for b in m.blocks if isinstance(b, ToolReply)]
+    own = {c.id for m in turn for c in m.calls if c.name in OWN_SEARCHES}
     return _Seen(
         read_passages(r.text for r in replies if not r.error),
         frozenset(c.name for m in turn for c in m.calls),
-        any(r.error for r in replies),
+        any(r.error for r in replies if r.call not in own),
     )
 
 
@@ -113,8 +118,13 @@ def _next_calls(
     """A search first; then a closer look at the best documents unless a sure answer was shown."""
     offered = {t.name: t for t in request.tools}
     id_ = f"call_{len(request.messages)}"
-    if SEARCH in offered and SEARCH not in seen.called:
-        return (ToolCall(id_, SEARCH, _search_arguments(offered[SEARCH], variants(whole, asked))),)
+    searches = [name for name in (SEARCH, *OWN_SEARCHES) if name in offered]
+    if searches and not seen.called.intersection(searches):
+        sentences = variants(whole, asked)
+        return tuple(
+            ToolCall(f"{id_}_{n}" if n else id_, name, _search_arguments(offered[name], sentences))
+            for n, name in enumerate(searches)
+        )
     if READ not in offered or READ in seen.called:
         return ()
     choice = choose(whole, seen.passages)
@@ -128,8 +138,8 @@ def _next_calls(
 
 
 def _to_read(passages: tuple[Shown, ...]) -> list[str]:
-    """The documents of the best passages that are in force."""
-    current = [p for p in passages if not p.obsolete]
+    """The knowledge base's documents of the best passages that are in force."""
+    current = [p for p in passages if not p.obsolete and not _OWN.match(p.source)]
     ranked = sorted(current, key=lambda p: -(p.score or 0.0))
     return list(dict.fromkeys(p.source for p in ranked))[:MOST_READ]
 
@@ -137,7 +147,9 @@ def _to_read(passages: tuple[Shown, ...]) -> list[str]:
 def _search_arguments(spec: ToolSpec, sentences: tuple[str, ...]) -> dict[str, Json]:
     """The sentences in the tool's list of texts, or the first in its text."""
     if many := _field(spec, "array"):
-        return {many: list(sentences)}
+        fields = cast("Mapping[str, Mapping[str, Json]]", spec.schema["properties"])
+        most = fields[many].get("maxItems")
+        return {many: list(sentences[: most if isinstance(most, int) else None])}
     return {_field(spec, "string"): sentences[0]}
 
 
