@@ -104,6 +104,18 @@ async def test_anybody_may_end_it_for_a_thread_and_take_it_back(bot: Corner, wor
     assert await said(bot, 7, "And in Xi'an?", **THREAD) == ["Words."]
 
 
+async def test_an_administrator_in_a_thread_follows_it_again_with_the_channel(
+    bot: Corner,
+) -> None:
+    await opened(bot)
+    await said(bot, 2, "stop listening", **THREAD)
+    await said(bot, 3, "stop listening", mention=True, **GROUP)
+    assert await said(bot, 4, "And in Beijing?", **THREAD) == []
+    told = await said(bot, 5, "listen", by="dana", mention=True, **THREAD)
+    assert {*told} <= line(bot, "listening")
+    assert await said(bot, 6, "And in Beijing?", **THREAD) == ["Words."]
+
+
 async def test_anybody_may_end_it_for_the_channel(bot: Corner) -> None:
     await opened(bot)
     told = await said(bot, 2, "stop listening", by="bob", mention=True, **GROUP)
