@@ -69,7 +69,10 @@ class _Opened:
 def tools(kit: Kit) -> tuple[Tool, ...]:
     """Both tools for one asker; documents are read by the ids that this turn's searches showed."""
     shelf: dict[str, Hit] = {}
+    return _search_tool(kit, shelf), _read_tool(kit, shelf)
 
+
+def _search_tool(kit: Kit, shelf: dict[str, Hit]) -> Tool:
     @tool(topic=_TOPIC, permission="documents.read", effect="private-read", timeout=TIMEOUT)
     async def search_my_documents(
         queries: Annotated[
@@ -95,6 +98,10 @@ def tools(kit: Kit) -> tuple[Tool, ...]:
         shelf.update({_source(o.hit): o.hit for o in found.opened})
         return found.result(kit, told_terms(queries))
 
+    return search_my_documents
+
+
+def _read_tool(kit: Kit, shelf: Mapping[str, Hit]) -> Tool:
     @tool(topic=_TOPIC, permission="documents.read", effect="private-read", timeout=TIMEOUT)
     async def read_my_document(
         source: Annotated[
@@ -123,7 +130,7 @@ def tools(kit: Kit) -> tuple[Tool, ...]:
             note, (_passage(kit, opened.hit, found[page - 1], note.rstrip("."), 1.0),)
         )
 
-    return search_my_documents, read_my_document
+    return read_my_document
 
 
 @value
@@ -142,7 +149,7 @@ class _Found:
                 place = f"part {n + 1} of {len(parts)}" if len(parts) > 1 else ""
                 score = evidence.likeness(asked, f"{opened.hit.title}\n{parts[n]}")
                 passages.append(_passage(kit, opened.hit, parts[n], place, score))
-        note = f"{self.missed} more documents matched and could not be opened just now."
+        note = f"Documents that matched and could not be opened just now: {self.missed}."
         return ToolResult(note if self.missed else "", tuple(passages))
 
 

@@ -70,7 +70,10 @@ class _Turn:
 def tools(kit: Kit) -> tuple[Tool, ...]:
     """Both tools for one asker; minutes are read by the ids that this turn's searches showed."""
     shelf: dict[str, _Opened] = {}
+    return _search_tool(kit, shelf), _read_tool(kit, shelf)
 
+
+def _search_tool(kit: Kit, shelf: dict[str, _Opened]) -> Tool:
     @tool(topic=_TOPIC, permission="minutes.read", effect="private-read", timeout=TIMEOUT)
     async def search_my_minutes(
         queries: Annotated[
@@ -102,6 +105,10 @@ def tools(kit: Kit) -> tuple[Tool, ...]:
         shelf.update({_source(o.hit): o for o in opened})
         return ToolResult(minutes.note, tuple(_passage(kit, o, asked) for o in opened))
 
+    return search_my_minutes
+
+
+def _read_tool(kit: Kit, shelf: Mapping[str, _Opened]) -> Tool:
     @tool(topic=_TOPIC, permission="minutes.read", effect="private-read", timeout=TIMEOUT)
     async def read_my_minutes(
         source: Annotated[
@@ -129,7 +136,7 @@ def tools(kit: Kit) -> tuple[Tool, ...]:
         passage = _passage(kit, opened, frozenset(), found[page - 1], note.rstrip("."))
         return ToolResult(note, (passage,))
 
-    return search_my_minutes, read_my_minutes
+    return read_my_minutes
 
 
 class _Minutes:

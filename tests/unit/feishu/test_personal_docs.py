@@ -102,7 +102,7 @@ async def test_refused_texts_are_left_out_and_lost_ones_are_counted() -> None:
     feishu.always["wiki.node"] = sample("gateway_html")
     found = await search(feishu, "travel")
     assert [p.source for p in found.passages] == [DOCX]
-    assert found.note == "1 more documents matched and could not be opened just now."
+    assert found.note == "Documents that matched and could not be opened just now: 1."
 
 
 async def test_four_hits_are_opened_in_rank_order() -> None:
