@@ -14,7 +14,13 @@ from typing import Final, Protocol
 
 from agent.domain import Material
 from agent.durable import keys, snapshot
-from agent.durable.records import TurnRecord, number_of, question_to_json, text_of
+from agent.durable.records import (
+    CLOSED_STATES,
+    TurnRecord,
+    number_of,
+    question_to_json,
+    text_of,
+)
 from agent.errors import ConditionFailed
 from agent.jsontext import packed
 from agent.ports import Change, Clock, Exists, Item, Key, Page, Table
@@ -103,7 +109,7 @@ class Erasure:
         removed: Counter[str] = Counter()
         for session in sorted(person.sessions):
             removed["exchange"] += await self._remembered(person, session)
-            removed["quotation"] += await self._quoted(person, session)
+            removed += await self._beside(person, session)
         return removed
 
     async def _remembered(self, person: _Person, session: str) -> int:
@@ -127,23 +133,36 @@ class Erasure:
             return gone
         raise ConditionFailed("a thread is being answered all the time: try again later")
 
-    async def _quoted(self, person: _Person, session: str) -> int:
-        """Take the person's words out of what came along with others' questions."""
-        count = 0
+    async def _beside(self, person: _Person, session: str) -> Counter[str]:
+        """Take the person's words out of the turns that others had in the same thread.
+
+        What a turn noted while it ran may repeat what stood in the thread before; once it has
+        ended, nobody needs these notes. Its answer stays.
+        """
+        removed: Counter[str] = Counter()
         async for item in self._partition(keys.session(session), keys.TURNS):
             record = TurnRecord.from_item(item)
-            material = record.question.material
-            mine = sum(map(person.wrote, material))
-            if record.owner == person.principal or not mine:
+            if record.owner == person.principal:
                 continue
+            removed["quotation"] += await self._unquoted(person, record)
+            if record.state in CLOSED_STATES:
+                journal = self._partition(keys.journal(record.turn))
+                notes = [note async for note in journal if note.get("k") in ("step", "view")]
+                removed["note"] += (await self._delete(notes)).total()
+        return removed
+
+    async def _unquoted(self, person: _Person, record: TurnRecord) -> int:
+        """Empty what came along with a question and is the person's; how many pieces."""
+        material = record.question.material
+        mine = sum(map(person.wrote, material))
+        if mine:
             cleared = tuple(
                 replace(m, author="", text="") if person.wrote(m) else m for m in material
             )
             question = replace(record.question, material=cleared)
             change = Change(set={"question": packed(question_to_json(question))})
             await self._table.update_if(record.key, change, (Exists(),))
-            count += mine
-        return count
+        return mine
 
     async def _delete(self, items: Sequence[Item]) -> Counter[str]:
         removed: Counter[str] = Counter()

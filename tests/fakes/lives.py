@@ -178,7 +178,7 @@ class Lives:
         text = b""
         for file in sorted(self.folder.rglob("*")):
             text += str(file).encode() + (file.read_bytes() if file.is_file() else b"")
-        return set(re.findall(r"canary-[\w'-]+?-q{8}", (_opened(text)).decode(errors="replace")))
+        return set(re.findall(r"canary-[\w'-]+?-q{8}", (opened(text)).decode(errors="replace")))
 
     async def boxes(self, principal: str) -> int:
         """How many items of a person there are; what is sealed among them can not be searched."""
@@ -190,7 +190,7 @@ def _forgetful(db: sqlite3.Connection) -> None:
     db.execute("PRAGMA secure_delete = OFF")
 
 
-def _opened(text: bytes) -> bytes:
+def opened(text: bytes) -> bytes:
     """The bytes with every base64 text in them decoded and inflated behind them."""
     more: list[bytes] = [text]
     for packed in re.findall(rb"[A-Za-z0-9+/]{40,}={0,2}", text):

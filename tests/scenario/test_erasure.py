@@ -49,8 +49,9 @@ async def test_the_scene_has_every_kind_of_item(lives: Lives) -> None:
 
 
 async def test_nothing_of_the_person_is_in_any_file(lives: Lives) -> None:
-    copied = {canary(BOB, "quoted"), canary(BOB, "quoted-by-id")}  # into Alice's questions
-    others = {word for word in lives.found() if not word.startswith(MINE)} - copied
+    copied = {canary(BOB, what) for what in ("quoted", "quoted-by-id")}  # into Alice's questions
+    notes = {canary(BOB, what) for what in ("query", "found", "said", "visible")}
+    others = {word for word in lives.found() if not word.startswith(MINE)} - copied - notes
     removed = await erased(lives)
     assert await lives.boxes(ALICE.principal) == 0
     assert {word for word in lives.found() if word.startswith(MINE)} == set()
