@@ -23,7 +23,8 @@ LEFT = "No further search was left; what this turn's searches had found was look
 class Kit:
     """The asker's access, where the API is, what may be spent and what was found in this turn.
 
-    Search results live here and nowhere else: Slack's may not be kept (SLACK.md §5).
+    Search results live here and nowhere else: Slack's may not be kept (SLACK.md §5), and every
+    passage says so.
     """
 
     access: Access

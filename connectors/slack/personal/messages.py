@@ -266,6 +266,7 @@ def _passage(
         readers=frozenset(readers),
         score=evidence.likeness(asked, text),
         private=not room.public,
+        keep=False,
     )
 
 

@@ -45,6 +45,7 @@ class Opened:
             readers=kit.own(),
             score=score,
             private=True,
+            keep=False,
         )
 
 

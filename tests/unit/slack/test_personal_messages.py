@@ -131,6 +131,18 @@ async def test_with_no_search_left_files_that_were_found_are_looked_through() ->
     assert slack.counts[SEARCH] == 1
 
 
+@pytest.mark.parametrize("tool", ["search_my_messages", "search_my_documents", "search_my_minutes"])
+async def test_nothing_that_slack_found_is_to_be_kept(tool: str) -> None:
+    slack = ReadSlack(action_token="1.2.3")
+    slack.always[SEARCH] = found((hit(1, "cache TTL"),), (file("F0A", "Weekly meeting"),))
+    slack.always["canvases.getContent"] = fine(content="# Weekly\ncache TTL")
+    passages = (await slack.call(tool)).passages
+    assert [p.keep for p in passages] == [False]
+    slack.access.current = ""
+    if tool == "search_my_messages":
+        assert [p.keep for p in (await search(slack)).passages] == [False]
+
+
 # --- what is shown -------------------------------------------------------------------------------
 
 
