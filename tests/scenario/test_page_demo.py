@@ -131,3 +131,34 @@ def test_a_question_that_nobody_wrote_down_is_refused_with_a_next_step(
     page.goto(f"{page_address}/#platform=slack&as=alice")
     ask(page, "Who won the football world cup in 1998?")
     expect(messages(page)).to_contain_text("Try other words", timeout=PATIENCE)
+
+
+@pytest.mark.parametrize(
+    ("platform", "who", "name", "button"),
+    [("feishu", "chen", "陈浩", "连接飞书"), ("slack", "alice", "Alice Wagner", "Connect Slack")],
+)
+def test_a_person_connects_and_gets_answers_from_own_meetings(
+    page: Page, page_address: str, platform: str, who: str, name: str, button: str
+):
+    """Ask, connect on the platform's page, return to the chat, ask again with one press."""
+    question = {
+        "chen": "X-300 备件价格是多少？",
+        "alice": "What is the X-300 spare part price? 备件价格",
+    }
+    page.goto(f"{page_address}/#platform={platform}&as={who}")
+    ask(page, question[who])
+    log = messages(page)
+    connect = log.get_by_role("link", name=button).last
+    expect(connect).to_be_visible(timeout=PATIENCE)
+    expect(log).not_to_contain_text("9,800")
+    with page.expect_popup() as opened:
+        connect.click()
+    consent = opened.value
+    consent.get_by_role("link", name=name).click()
+    consent.get_by_role("button", name="Allow").click()
+    said = "请关闭本页，回到聊天" if platform == "feishu" else "return to the chat"
+    expect(consent.locator("body")).to_contain_text(said, timeout=PATIENCE)
+    consent.close()
+    again = "再答一次刚才的问题" if platform == "feishu" else "Ask my question again"
+    log.get_by_role("button", name=again).last.click(timeout=PATIENCE)
+    expect(log).to_contain_text("9,800", timeout=PATIENCE)
