@@ -373,6 +373,33 @@ class TestReading:
         simulator.advance(601)
         assert error_of(search, query="x", action_token=token) == "invalid_action_token"
 
+    def test_search_has_a_limit(self, simulator: RunningSimulator) -> None:
+        info = client_of(simulator, "xoxp-demo-chen").assistant_search_info
+        for _ in range(20):
+            assert info()["is_ai_search_enabled"] is False
+        limited = refusal(info).response
+        assert (limited["error"], limited.status_code) == ("ratelimited", 429)
+        assert 1 <= int(limited.headers["Retry-After"]) <= 60
+
+    def test_a_hit_comes_with_its_neighbours_when_asked_for(
+        self, simulator: RunningSimulator
+    ) -> None:
+        search = client_of(simulator, "xoxp-demo-chen").assistant_search_context
+        wanted = {"query": "CE testing slot slipped", "include_context_messages": True}
+        around = search(**wanted)["results"]["messages"][0]["context_messages"]
+        assert around["before"][-1]["user_id"] == "U0CHEN0001"
+        assert around["after"][0]["user_id"] == ALICE
+        assert "context_messages" not in search(query="CE testing")["results"]["messages"][0]
+
+    def test_a_files_search_shows_no_files_of_others(
+        self, simulator: RunningSimulator, slack: Any
+    ) -> None:
+        slack.files_upload_v2(channel=DIRECT, filename="gearbox.txt", content="GX-7")
+        for login, seen in (("alice", ["gearbox.txt"]), ("bob", [])):
+            search = client_of(simulator, f"xoxp-demo-{login}").assistant_search_context
+            hits = search(query="gearbox GX-7", content_types="files")["results"]["files"]
+            assert [hit["title"] for hit in hits] == seen
+
     def test_canvases(self, simulator: RunningSimulator) -> None:
         chen = client_of(simulator, "xoxp-demo-chen")
         files = chen.assistant_search_context(query="X-300", content_types="files")

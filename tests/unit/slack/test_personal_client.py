@@ -114,7 +114,7 @@ async def test_a_longer_pause_ends_in_advice() -> None:
     "answer",
     [
         refused("fatal_error"),
-        httpx.Response(503),
+        httpx.Response(503, json={"ok": True}),
         httpx.Response(200, html="<html>proxy</html>"),
         refused("ratelimited", headers="none"),
     ],
