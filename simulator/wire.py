@@ -31,6 +31,8 @@ class Incoming:
     body: Json
     raw: bytes
     uploads: dict[str, Upload] = field(default_factory=dict[str, Upload])
+    repeated: tuple[tuple[str, str], ...] = ()
+    """All query parameters in order, for those that may come several times."""
 
     @property
     def bearer(self) -> str:
@@ -95,4 +97,5 @@ async def read(request: Request) -> Incoming:
         body=body,
         raw=raw,
         uploads=uploads,
+        repeated=tuple(request.query_params.multi_items()),
     )

@@ -184,8 +184,8 @@ def _link(call: Call, message: Message) -> Json:
 
 
 def mget(call: Call) -> Json:
-    """GET /im/v1/messages/mget; ids the caller may not see are left out."""
-    wanted = [part for part in call.query.get("message_ids", "").split(",") if part]
+    """GET /im/v1/messages/mget, message_ids once for each id; unseen ones are left out."""
+    wanted = [value for name, value in call.incoming.repeated if name == "message_ids"]
     if not 0 < len(wanted) <= 50:
         raise bad_field("message_ids takes 1 to 50 ids")
     found = [call.side.space.find(one) for one in wanted]

@@ -218,7 +218,9 @@ async def test_the_named_scopes_are_enough_and_each_is_needed(
     simulator: RunningSimulator, kind: str, tool: str
 ) -> None:
     asker = Asker(simulator, "bob", signed_in(simulator, "bob", *SCOPES[kind]))
-    assert (await asker.ask(tool, "X-300")).passages
+    found = (await asker.ask(tool, "X-300")).passages
+    assert found
+    assert "somebody" not in words(found)
     with pytest.raises(ScopeMissing) as missing:
         await Asker(simulator, "bob", signed_in(simulator, "bob", "offline_access")).ask(tool, "X")
     assert missing.value.scopes <= set(SCOPES[kind])

@@ -110,8 +110,9 @@ class ReadFeishu:
         return [json.loads(request.content) for called, request in self.requests if called == name]
 
     def queries(self, name: str) -> list[dict[str, str]]:
-        """The query parameters of the calls of one name."""
-        return [dict(request.url.params) for called, request in self.requests if called == name]
+        """The query parameters of the calls of one name, several values joined by commas."""
+        all_params = [r.url.params for called, r in self.requests if called == name]
+        return [{key: ",".join(p.get_list(key)) for key in p} for p in all_params]
 
     def connect(self, base_url: str = "https://f.test") -> httpx.AsyncClient:
         """A client of this platform."""
@@ -138,6 +139,6 @@ class ReadFeishu:
         if recorded:
             return sample(recorded)
         if name == "message.mget":
-            idents = request.url.params["message_ids"].split(",")
+            idents = request.url.params.get_list("message_ids")
             return fine({"items": [said(i, f"words of {i}", 1_767_225_000) for i in idents]})
         return fine({})

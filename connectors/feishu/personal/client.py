@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -42,6 +42,8 @@ _OF_APP: Final = ("t-", "a-")
 """How tokens of an app begin; no such token may come here."""
 
 Data = Mapping[str, Json]
+Params = Mapping[str, str | Sequence[str]]
+"""Query parameters; one of several values is sent once for each."""
 Connect = Callable[[], httpx.AsyncClient]
 """Makes the HTTP client of one tool call."""
 
@@ -103,17 +105,15 @@ class UserCalls:
         """The asker's open_id."""
         return self._access.asker.user
 
-    async def get(self, name: str, path: str, params: Mapping[str, str] | None = None) -> Data:
+    async def get(self, name: str, path: str, params: Params | None = None) -> Data:
         """The `data` of a reading call; `name` is for the log."""
         return wire.members((await self._call(name, "GET", path, None, params)).body.get("data"))
 
-    async def post(
-        self, name: str, path: str, body: Data, params: Mapping[str, str] | None = None
-    ) -> Data:
+    async def post(self, name: str, path: str, body: Data, params: Params | None = None) -> Data:
         """The `data` of a search."""
         return wire.members((await self._call(name, "POST", path, body, params)).body.get("data"))
 
-    async def text(self, name: str, path: str, params: Mapping[str, str]) -> str:
+    async def text(self, name: str, path: str, params: Params) -> str:
         """A text file, cut after MOST_BYTES."""
         reply = await self._call(name, "GET", path, None, params, file=True)
         return reply.raw.decode("utf-8", "replace")
@@ -126,7 +126,7 @@ class UserCalls:
         method: Literal["GET", "POST"],
         path: str,
         body: Data | None,
-        params: Mapping[str, str] | None,
+        params: Params | None,
         *,
         file: bool = False,
     ) -> _Reply:

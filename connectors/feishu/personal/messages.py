@@ -171,8 +171,8 @@ class _Search:
         """The messages with their words, in the given order; those without words are left out."""
         if not idents:
             return []
-        params = {"message_ids": ",".join(idents), "user_id_type": "open_id"}
-        page = await self._calls.get("message.mget", "im/v1/messages/mget", params)
+        wanted = {"message_ids": list(idents), "user_id_type": "open_id"}
+        page = await self._calls.get("message.mget", "im/v1/messages/mget", wanted)
         by_id = {s.ident: s for s in read_all(page)}
         return [by_id[ident] for ident in idents if ident in by_id]
 

@@ -37,7 +37,9 @@ _ENOUGH: Final = 3
 """Minutes that are opened; with so many found no older month is searched."""
 _PAGE: Final = 15
 _SUMMARY: Final = 3_000
-_HEAD: Final = re.compile(r"(?P<who>.{1,80}?)[ \t]+(?P<at>\d{1,2}:\d{2}:\d{2})(?:[.,]\d+)?")
+_HEAD: Final = re.compile(
+    r"(?P<who>[^,，.。:：;；!！?？]{1,60}?)[ \t]+(?P<at>\d{1,2}(?::\d{2}){1,2})(?:[.,]\d+)?"
+)
 
 
 @value
@@ -224,19 +226,19 @@ _ROLES: Final = ("owner_ids", "participant_ids")
 def turns_of(text: str) -> Iterator[_Turn]:
     """The turns of a transcript of alternating lines: speaker and time, then what was said.
 
-    What stands before the first speaker belongs to nobody. Turns without words are left out.
+    What stands before the first speaker belongs to nobody.
     """
     who, at = "", ""
     words: list[str] = []
     for row in evidence.long_text(text).splitlines():
         line = row.strip()
         if head := _HEAD.fullmatch(line):
-            if words:
+            if who or words:
                 yield _Turn(who, at, " ".join(words))
             who, at, words = evidence.line(head["who"], 60), head["at"], []
         elif line:
             words.append(line)
-    if words:
+    if who or words:
         yield _Turn(who, at, " ".join(words))
 
 

@@ -89,6 +89,8 @@ async def test_two_queries_are_one_search_of_the_budget() -> None:
     ]
     await search(feishu, "cache", "缓存")
     assert feishu.queries("message.mget")[0]["message_ids"] == "om_1,om_3,om_2"
+    (mget,) = [r for name, r in feishu.requests if name == "message.mget"]
+    assert str(mget.url).count("message_ids=") == 3
     assert feishu.budget.left == 2
 
 

@@ -161,12 +161,13 @@ async def test_an_error_in_place_of_a_transcript_is_no_transcript() -> None:
 def test_turns_of_a_transcript() -> None:
     text = (
         "Weekly\n\nSpeaker 1 00:00:01\nhello\nagain\n\n陈浩 00:01:05.120\n同意\n"
-        "Bob 0:12:05\nAt 12:30 we eat: lunch 12:30\nEmpty 00:02:00\n"
+        "Bob 12:05\nAt 12:30 we eat: lunch 12:30\nEmpty 00:02:00\n"
     )
     assert [(t.who, t.at, t.text) for t in turns_of(text)] == [
         ("", "", "Weekly"),
         ("Speaker 1", "00:00:01", "hello again"),
         ("陈浩", "00:01:05", "同意"),
-        ("Bob", "0:12:05", "At 12:30 we eat: lunch 12:30"),
+        ("Bob", "12:05", "At 12:30 we eat: lunch 12:30"),
+        ("Empty", "00:02:00", ""),
     ]
     assert list(turns_of("")) == []
