@@ -84,6 +84,12 @@ def test_bare_addresses_are_shown_as_code() -> None:
     assert out == "see `example.com`, `https://a.b/c_d`. 版本2.0"
 
 
+def test_a_name_with_an_address_in_it_is_one_piece_of_code() -> None:
+    for name in ("im:message.group_msg:get_as_user", "search:read.im", "bob@evil.com", "a.bc_d"):
+        for writer in (markdown_writer, mrkdwn_writer, card_writer):
+            assert rendered(writer, f"grants {name}, then") == f"grants `{name}`, then"
+
+
 def test_a_link_of_the_model_keeps_its_words_only() -> None:
     out = rendered(card_writer, "[the **page**](http://evil.com) ![pic](http://evil.com/p.png)")
     assert out == "the **page** pic"
