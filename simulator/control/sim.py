@@ -43,6 +43,7 @@ class Sim:
         await self.world.settle()
         self.world.records.clear()
         self.world.faults.remove()
+        self.world.files.clear()
         self.courier.forget()
         fresh = make_sides(self.world)
         self.feishu, self.slack = fresh

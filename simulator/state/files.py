@@ -30,6 +30,10 @@ class FileStore:
         """Return all files, in the order they came."""
         return list(self._files.values())
 
+    def clear(self) -> None:
+        """Forget all files."""
+        self._files.clear()
+
     def get(self, key: str) -> StoredFile | None:
         """Return a file, or None for an unknown key."""
         return self._files.get(key)
