@@ -168,8 +168,11 @@ async def _without_model(desk: Desk, record: TurnRecord, thread: Snapshot) -> Ou
         return Outcome(_own_words(phrases.external(language), "refused"))
     reply = await desk.manners.obey(desk, record)
     if reply is not None:
-        memory = thread.cleared() if reply.clear else None
-        return Outcome(_own_words(reply.text, "answered"), memory=memory)
+        answer = _own_words(reply.text, "answered")
+        if not reply.clear:
+            return Outcome(answer)
+        own: Context | None = {} if question.chat.kind == "group" else None
+        return Outcome(answer, memory=thread.cleared(), own=own)
     if question.unsupported:
         return Outcome(_own_words(phrases.unsupported(language, question.unsupported), "refused"))
     if not any(map(str.isalnum, question.text)) and not has_words(question.material):

@@ -34,6 +34,16 @@ async def load(table: Table, cipher: Cipher, clock: Clock, record: TurnRecord) -
     return {m: (text, frozenset(to), at) for m, (text, to, at) in stored.items() if at > oldest}
 
 
+async def forget(
+    table: Table, cipher: Cipher, clock: Clock, record: TurnRecord, message: str
+) -> None:
+    """Delete the private answer to a message of the asker, for whoever holds the session."""
+    context = await load(table, cipher, clock, record)
+    if message in context:
+        kept = {m: answer for m, answer in context.items() if m != message}
+        await table.put((await seal(cipher, clock, record, kept)).item)
+
+
 async def seal(cipher: Cipher, clock: Clock, record: TurnRecord, context: Context) -> Put:
     """The write that stores them, for the transaction at the end of the turn."""
     key = keys.private_context(record.session, record.owner)

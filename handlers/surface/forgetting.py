@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from agent.durable import amend, keys, snapshot
+from agent.durable import amend, keys, private_context, snapshot
 from agent.durable.intake import take
 from agent.durable.journal import Journal
 from agent.durable.records import TurnRecord
@@ -29,6 +29,8 @@ async def forget(desk: Desk, record: TurnRecord) -> tuple[str, Snapshot | None]:
         await Journal(desk.table, desk.clock, told).start_over()
     if question.chat.kind == "direct" and question.chat.thread is None:
         await _forget_below(desk, record)
+    if question.chat.kind == "group":
+        await private_context.forget(desk.table, desk.cipher, desk.clock, record, message)
     memory = await snapshot.load(desk.table, record.session)
     kept = tuple(e for e in memory.exchanges if e.message != message)
     return "", None if kept == memory.exchanges else replace(memory, exchanges=kept)

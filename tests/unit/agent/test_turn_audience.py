@@ -13,11 +13,13 @@ from agent import phrases
 from agent.delivery import Delivery
 from agent.dialogue import Message, ModelEvent, ModelRequest, Text, TextDelta
 from agent.domain import EVERYONE, ChatKind, ChatRef, Identity, Passage, Question, Source
-from agent.durable import answers, keys, snapshot
+from agent.durable import answers, inbox, keys, private_context, snapshot
+from agent.durable.records import TurnRecord
 from agent.errors import ModelFailed, PlatformRefused, Unavailable
 from agent.ports import Item, Key, Put, Write
 from agent.stores.memory_table import MemoryTable
 from handlers.surface import share
+from handlers.surface.forgetting import FORGET
 from handlers.worker import drain
 from tests.fakes.desk import PlainPlace, asked
 from tests.fakes.rooms import FixedDirectory, FixedRooms
@@ -277,6 +279,34 @@ async def test_a_private_answer_is_kept_sealed_for_a_day(tmp_path: Path) -> None
     later = replace(room.question("And now?", 2, root="om_1"), asked_at=room.place.clock.now())
     await room.hear(later)
     assert "4.2" not in history(room.model.requests[-1])
+
+
+async def own_answers(room: Room, question: Question) -> private_context.Context:
+    table, clock = room.place.table, room.place.clock
+    found = await table.query(keys.session(keys.session_id(ALICE, question.chat)))
+    record = next(TurnRecord.from_item(i) for i in found.items if i["k"] == "turn")
+    return await private_context.load(table, room.place.cipher, clock, record)
+
+
+async def test_a_thread_that_is_cleared_forgets_the_askers_own_answers(tmp_path: Path) -> None:
+    room = Room(tmp_path, LOOK, "4.2 million [src:kb-hr].")
+    question = room.question("How large is the bonus?")
+    await room.hear(question)
+    assert [text for text, _, _ in (await own_answers(room, question)).values()] == [room.alone]
+    await room.hear(room.question("new", 2, root="om_1"))
+    assert await own_answers(room, question) == {}
+
+
+async def test_a_recalled_question_takes_its_private_answer_along(tmp_path: Path) -> None:
+    room = Room(tmp_path, LOOK, "4.2 million [src:kb-hr].", "As I said.")
+    question = room.question("How large is the bonus?")
+    turn = await room.hear(question)
+    await room.hear(room.question("And in words?", 2, root="om_1"))
+    assert list(await own_answers(room, question)) == ["om_1", "om_2"]
+    gone = replace(question, text="", act=FORGET, about=turn, asked_at=question.asked_at + 9)
+    accepted = await inbox.accept(room.place.table, room.place.clock, gone, "ev_gone", "forgetting")
+    assert await drain(room.place, accepted.session)
+    assert list(await own_answers(room, question)) == ["om_2"]
 
 
 async def test_a_room_that_heard_a_restricted_answer_keeps_its_label(tmp_path: Path) -> None:
