@@ -9,7 +9,7 @@ PLATFORM ?= feishu
 SOURCES := handlers agent connectors rag simulator evaluation tests
 
 .DEFAULT_GOAL := help
-.PHONY: help setup connections demo ask test check cov fmt lint types imports size bench floors lock clean
+.PHONY: help setup connections demo ask test check cov fmt lint types imports size bench floors leakcheck lock clean
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 10
@@ -80,6 +80,9 @@ cov: .venv/.dev ## coverage of the fast tests, by branch
 
 bench: .venv/.dev ## overhead beside five agent frameworks (shared harness needed); writes docs/performance.md
 	@$(BIN)/python -m evaluation.bench.run
+
+leakcheck: .venv/.local ## nobody sees a word that is not for them: 50 people, 2,000 documents, 500 questions
+	@$(BIN)/plumbline leakcheck --full
 
 lock: ## compile the pins anew (needs uv)
 	@for s in receiving worker ingest local connections dev; do \

@@ -17,6 +17,7 @@ from handlers.cli import doctor as examining
 from handlers.cli import kb
 from handlers.cli.filling import fill_when_alone
 from handlers.cli.forget import forget
+from handlers.cli.leakcheck import leakcheck
 from handlers.cli.workspace import COMPANY, Person, PlatformName
 from handlers.models import check_name
 from handlers.settings import Settings
@@ -29,6 +30,7 @@ app = typer.Typer(
 )
 app.add_typer(kb.app, name="kb")
 app.command()(forget)
+app.command()(leakcheck)
 
 
 def main() -> None:
