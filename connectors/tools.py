@@ -127,11 +127,6 @@ class OwnSources:
             return "ended" if self.ended or self.connected else "not_connected"
         return "not_granted" if kind in self.missing else "connected"
 
-    @property
-    def asked(self) -> frozenset[str]:
-        """The scopes that a sign-in asks for."""
-        return asked_scopes(self.scopes, self.kinds)
-
     async def address(self, question: Question, turn: str) -> str:
         """Where the asker connects; `turn` is the one that wanted it ("" for none)."""
         ticket = await self.signins.ticket(question, turn)

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from agent.domain import Language, Platform
-from agent.durable import keys
+from agent.durable import keys, preferences
 from agent.durable.intake import take
 from agent.errors import Misconfigured, Retryable
 from agent.stores.local_key_cipher import LocalKeyCipher
@@ -108,11 +108,6 @@ class Desk:
         return personal.offered(self.settings, self.platform)
 
     @property
-    def scopes(self) -> frozenset[str]:
-        """The scopes that are asked for."""
-        return asked_scopes(self.connector.scopes(), self.kinds)
-
-    @property
     def back(self) -> str:
         """Where the platform sends people back to."""
         return personal.page(self.settings, self.platform, "callback")
@@ -184,10 +179,13 @@ async def start(request: Request, at: Desk) -> Answer:
         return shown("stale_ticket", at.platform)
     if not at.kinds:
         return shown("not_set_up", at.platform, question.language)
-    state, sign_in = await at.safe.signins.begin(question, at.scopes)
+    off = (await preferences.load(at.store.table, question.asker.principal)).off
+    wanted = tuple(kind for kind in at.kinds if kind not in off) or at.kinds
+    scopes = asked_scopes(at.connector.scopes(), wanted)
+    state, sign_in = await at.safe.signins.begin(question, scopes)
     authority = personal.authority(at.settings, at.platform, at.store.clock)
     try:
-        return sent_on(authority.page(state, sign_in.challenge, at.back, at.scopes))
+        return sent_on(authority.page(state, sign_in.challenge, at.back, scopes))
     finally:
         await authority.close()
 
@@ -241,7 +239,9 @@ async def _kept(at: Desk, sign_in: SignIn, grant: Grant) -> Answer:
     told = replace(question, act=connect.CONNECTED, asked_at=clock.now())
     turn = keys.action_turn_id(connect.CONNECTED, question.asker.user, str(clock.now()))
     await take(told, turn, at.store, turn)
-    missing = kinds_without(at.connector.scopes(), at.kinds, grant.scopes)
+    needed = at.connector.scopes()
+    asked = tuple(kind for kind in at.kinds if needed[kind] <= sign_in.asked)
+    missing = kinds_without(needed, asked, grant.scopes)
     lines = connect.lacking(question.language, missing)
     return shown("done", at.platform, question.language, tuple(lines))
 

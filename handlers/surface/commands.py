@@ -206,18 +206,17 @@ async def _sources(order: _Order) -> Reply:
     kinds, off = order.desk.house.kinds, order.chosen.off
     switch, _, kind = order.rest.casefold().partition(" ")
     kind = kind.strip() or kinds[0]
-    if switch in ("on", "off"):
-        if kind not in kinds:
-            return Reply(manual.line(order.language, "sources_unknown"))
-        off = off | {kind} if switch == "off" else off - {kind}
-        await order.save(replace(order.chosen, off=off))
-    listed = manual.sources(order.language, order.platform, kinds, off)
     own = connect.own_sources(order.desk)
-    if own is None:
-        return Reply(listed)
-    if not switch and connect.needs_sign_in(own):
-        await connect.offer(order.desk, order.record)
-    return Reply(f"{listed}\n{connect.states(order.language, own)}")
+    if switch in ("on", "off"):
+        meant = {*own.kinds} if own and kind == connect.ALL else {kind}
+        if not meant <= {*kinds}:
+            return Reply(manual.line(order.language, "sources_unknown"))
+        off = off | meant if switch == "off" else off - meant
+        await order.save(replace(order.chosen, off=off))
+    if own and switch != "off" and connect.needs_sign_in(own, off):
+        await connect.offer(order.desk, order.record, off)
+    states = connect.states(order.language, own) if own else {}
+    return Reply(manual.sources(order.language, order.platform, kinds, off, states))
 
 
 async def _logout(order: _Order) -> Reply:

@@ -20,6 +20,8 @@ log = logging.getLogger(__name__)
 
 CONNECTED: Final = "connected"
 """The act of a person who has just agreed."""
+ALL: Final = "own"
+"""All own sources, in the command sources."""
 NAMES: Final[dict[Platform, dict[Language, str]]] = {
     "feishu": {"zh": "飞书", "en": "Feishu"},
     "slack": {"zh": "Slack", "en": "Slack"},
@@ -127,25 +129,32 @@ async def offer_after(desk: Desk, record: TurnRecord) -> None:
     if own is None or not own.wanted:
         return
     try:
-        await offer(desk, record, record.turn)
+        await offer(desk, record, desk.preferences.off, record.turn)
     except PlumblineError as fault:
         log.warning("turn %s: nobody was offered to connect: %s", record.turn, fault.code)
 
 
-async def offer(desk: Desk, record: TurnRecord, about: str = "") -> None:
-    """Send the asker alone the words and the button; `about` is the turn to be asked again."""
+async def offer(desk: Desk, record: TurnRecord, off: frozenset[str], about: str = "") -> None:
+    """Send the asker alone the words and the button.
+
+    Args:
+        desk: Where the asker is served.
+        record: The turn that makes the offer.
+        off: The kinds that the asker does not want.
+        about: The turn that may be asked again after the sign-in.
+    """
     own = own_sources(desk)
     assert own is not None  # noqa: S101  the callers have looked
     question = record.question
     language = desk.preferences.language_or(question.language)
-    wanted = [kind for kind in own.kinds if kind not in desk.preferences.off]
+    wanted = [kind for kind in own.kinds if kind not in off]
     platform = question.asker.platform
     text = _OFFER[language].format(
         kinds=_kinds(language, wanted),
         platform=NAMES[platform][language],
-        scopes=_scopes(language, own.scopes, own.kinds),
+        scopes=_scopes(language, own.scopes, wanted),
         logout=manual.command(platform, "logout"),
-        off=manual.command(platform, f"sources off {wanted[0] if wanted else own.kinds[0]}"),
+        off=manual.command(platform, f"sources off {ALL}"),
     )
     address = await own.address(question, about)
     label = _BUTTON[language].format(platform=NAMES[platform][language])
@@ -164,7 +173,9 @@ async def connected(desk: Desk, record: TurnRecord) -> tuple[str, tuple[Control,
         return line(language, question.asker.platform, "nothing_to_connect"), ()
     searched = [k for k in own.kinds if k not in own.missing and k not in desk.preferences.off]
     parts = [done(language, question.asker.platform, searched)]
-    parts += lacking(language, own.missing)
+    parts += lacking(
+        language, {k: v for k, v in own.missing.items() if k not in desk.preferences.off}
+    )
     again = Control("retry", question.about, _AGAIN[language])
     return "\n".join(parts), (again,) if question.about else ()
 
@@ -188,19 +199,19 @@ def lacking(language: Language, missing: Mapping[str, Iterable[str]]) -> list[st
     ]
 
 
-def states(language: Language, own: OwnSources) -> str:
-    """Each kind with how it stands, for the command sources."""
-    lines: list[str] = []
-    for kind in own.kinds:
-        scopes = ", ".join(sorted(own.missing.get(kind, ())))
-        said = _STATES[own.state(kind)][language].format(scopes=scopes)
-        lines.append(f"{manual.kind_name(language, kind)}: {said}")
-    return "\n".join(lines)
+def states(language: Language, own: OwnSources) -> dict[str, str]:
+    """How each kind stands, for the command sources."""
+    return {
+        kind: _STATES[own.state(kind)][language].format(
+            scopes=", ".join(sorted(own.missing.get(kind, ())))
+        )
+        for kind in own.kinds
+    }
 
 
-def needs_sign_in(own: OwnSources) -> bool:
-    """Whether a sign-in would open a kind that is closed now."""
-    return any(own.state(kind) != "connected" for kind in own.kinds)
+def needs_sign_in(own: OwnSources, off: frozenset[str]) -> bool:
+    """Whether a sign-in would open a kind that is wanted and closed now."""
+    return any(own.state(kind) != "connected" for kind in own.kinds if kind not in off)
 
 
 def line(language: Language, platform: Platform, name: Line) -> str:

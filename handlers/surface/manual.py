@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
 from agent.desk import Welcome
@@ -313,11 +313,19 @@ def language_refused(language: Language, platform: str, name: str) -> str:
     return _LANGUAGE_REFUSED[language].format(name=name[:40], example=example)
 
 
-def sources(language: Language, platform: str, kinds: Sequence[str], off: frozenset[str]) -> str:
-    """Each kind of source with whether it is searched for this person."""
-    lines = [
-        f"{_KINDS[kind][language]} ({kind}): {_ON[kind not in off][language]}" for kind in kinds
-    ]
+def sources(
+    language: Language,
+    platform: str,
+    kinds: Sequence[str],
+    off: frozenset[str],
+    states: Mapping[str, str],
+) -> str:
+    """Each kind of source with whether it is searched for this person, and how it stands."""
+    lines: list[str] = []
+    for kind in kinds:
+        said = states.get(kind, "") if kind not in off else ""
+        on = _ON[kind not in off][language]
+        lines.append(f"{_KINDS[kind][language]} ({kind}): {', '.join(filter(None, (on, said)))}")
     return _SOURCES[language].format(
         lines="\n".join(lines),
         off=command(platform, f"sources off {kinds[0]}"),

@@ -207,7 +207,7 @@ async def test_signing_out_forgets_at_once_and_ends_the_token(bot: Stage) -> Non
     await bot.ask(ASK)
     await browser.connect(await button(bot), "alice")
     await told(bot, "alice", "is connected. From now on I search")
-    assert "connected" in (await bot.ask("sources")).shown
+    assert "your chats (messages): on, connected" in (await bot.ask("sources")).shown
     left = await bot.ask("logout")
     assert "your tokens are deleted here and ended at" in left.shown
     assert await token_item(bot) is None
@@ -219,8 +219,22 @@ async def test_signing_out_forgets_at_once_and_ends_the_token(bot: Stage) -> Non
 
 
 async def test_what_is_switched_off_is_not_offered(bot: Stage) -> None:
-    for kind in ("messages", "docs", "minutes"):
-        await bot.ask(f"sources off {kind}")
+    await bot.ask("sources off minutes")
+    await bot.ask(ASK)
+    offered = read(await told(bot, "alice", "Shall I search"))
+    assert "your meeting minutes" not in offered
+    first = await browser.open_button(await button(bot))
+    page = await browser.agree(first, "alice")
+    assert "PL-211" not in page.text
+    item = await token_item(bot)
+    assert item is not None
+    scopes = WhoConnector(bot.platform, "").scopes()
+    assert scopes["docs"] <= holdings.scopes_of(item)
+    assert not scopes["minutes"] & holdings.scopes_of(item)
+    assert "minutes (minutes): on, lacks" in unbroken((await bot.ask("sources on minutes")).shown)
+    listed = await bot.ask("sources off own")
+    assert "your chats (messages): off" in unbroken(listed.shown)
+    assert "the knowledge base (kb): on" in unbroken(listed.shown)
     answer = await bot.ask(ASK)
     assert "Not searched, because" not in answer.shown
 
