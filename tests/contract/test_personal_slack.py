@@ -245,6 +245,12 @@ async def test_fewer_scopes_are_said(simulator: RunningSimulator) -> None:
         await alice.call("search_my_messages", query="firmware")
     assert missing.value.scopes == {"search:read.private"}
     assert (await alice.call("search_my_messages", query="CE testing", where="public")).passages
+    alice = Person(
+        simulator, "alice", issued(simulator, "alice", ALL_SCOPES - {"search:read.files"})
+    )
+    with pytest.raises(ScopeMissing) as missing:
+        await alice.call("search_my_minutes", query="Velta call")
+    assert missing.value.scopes == {"search:read.files"}
 
 
 async def test_the_vendors_client_finds_the_same(simulator: RunningSimulator) -> None:

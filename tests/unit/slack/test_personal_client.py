@@ -149,6 +149,8 @@ async def test_tokens_and_words_stay_out_of_the_log(caplog: pytest.LogCaptureFix
     [
         ({}, httpx.Response(200, html="<!DOCTYPE html><title>Sign in</title>")),
         ({}, httpx.Response(200, content=b"\n <HTML>x", headers={"content-type": "text/plain"})),
+        ({}, httpx.Response(200, html="<p>Sign in")),
+        ({}, httpx.Response(404, text="no such file")),
         ({}, httpx.Response(302, headers={"location": "https://evil.example/x"})),
         ({}, httpx.Response(200, content=b"a\x00b", headers={"content-type": "text/plain"})),
         ({"url_private_download": "https://evil.example/f"}, None),
