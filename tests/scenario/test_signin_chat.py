@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import logging
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
@@ -254,8 +255,11 @@ async def button_anywhere(bot: Stage, login: str) -> None:
     await told(bot, login, "/start?ticket=", chat)
 
 
-async def test_no_store_file_holds_a_token(bot: Stage, tmp_path: Path) -> None:
-    """SECURITY.md S11, on the whole way of a sign-in."""
+async def test_no_store_file_and_no_log_line_holds_a_token(
+    bot: Stage, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """SECURITY.md S11 and S8, on the whole way of a sign-in."""
+    caplog.set_level(logging.DEBUG)
     await bot.ask(ASK)
     await browser.connect(await button(bot), "alice")
     await told(bot, "alice", "is connected. From now on I search")
@@ -265,6 +269,11 @@ async def test_no_store_file_holds_a_token(bot: Stage, tmp_path: Path) -> None:
     files = await asyncio.to_thread(_contents, tmp_path)
     assert any(owner(bot).user.encode() in data for data in files)
     assert not [prefix for prefix in prefixes if any(prefix in data for data in files)]
+    ours = ("handlers", "agent", "connectors", "plumbline", "uvicorn")
+    lines = [r.getMessage() for r in caplog.records if r.name.startswith(ours)]
+    assert any("page=callback" in line for line in lines)
+    secrets = [*(prefix.decode() for prefix in prefixes), "ticket=", "state=", "demo-app-secret"]
+    assert not [line for line in lines if any(secret in line for secret in secrets)]
 
 
 def _contents(folder: Path) -> list[bytes]:
