@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
 from agent.errors import Unavailable
-from handlers import gateway, oauth, personal, wiring
+from agent.stores.system_clock import RandomIds
+from handlers import gateway, loop, oauth, personal, wiring
 from handlers.settings import Settings
+from tests.fakes.cipher import PlainCipher
+from tests.fakes.turns import question
 
 
 def event(path: str, query: str = "", method: str = "GET") -> dict[str, Any]:
@@ -56,6 +60,24 @@ def test_what_nobody_asked_for_gets_a_page_in_both_languages(
     assert 'lang="en"' in body
     assert headers["cache-control"] == "no-store"
     assert headers["content-type"].startswith("text/html")
+
+
+def test_a_ticket_opens_its_own_platform_by_get_only(settings: Settings) -> None:
+    stores = wiring.receiving(settings)
+    safe = personal.safe(stores.table, PlainCipher(), stores.clock, RandomIds())
+    ticket = loop.run(safe.signins.ticket(question(), ""))
+    query = f"ticket={ticket}"
+
+    def status(path: str, method: str = "GET") -> int:
+        return answered(oauth.receive(event(path, query, method), None, settings))[0]
+
+    assert status("/oauth/feishu/start", "POST") == 400
+    assert status("/oauth/slack/start") == 400
+    assert status("/oauth/feishu/start") == 302
+    assert status("/oauth/feishu/start") == 302
+    bare = replace(settings, public_url="")
+    found = oauth.receive(event("/oauth/feishu/start", query), None, bare)
+    assert answered(found)[0] == 404
 
 
 @pytest.mark.parametrize("broken", [None, {}, {"body": 7}, {"rawPath": "/oauth/feishu/start"}])
