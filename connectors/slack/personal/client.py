@@ -11,14 +11,13 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import urlsplit
 
 import httpx
 
 from agent.domain import Json
 from agent.errors import RateLimited, Retryable, ToolFailed, Unavailable
 from agent.ports import Clock
-from connectors import wire
+from connectors import fetcher, wire
 from connectors.access import Access, ScopeMissing, SignInNeeded
 from connectors.web import named_pause
 
@@ -81,24 +80,29 @@ class Wire:
         raise self._fault(method, wire.name(answer.get("error")) or "unknown", answer, response)
 
     async def download(self, url: str, token: str) -> tuple[bytes, str]:
-        """A file's bytes and media type; redirects are not followed.
+        """A file's bytes and media type, from Slack's own hosts or the configured API alone.
 
         Raises:
             Denied: a foreign address, a sign-in page instead of the file, a file that is too long.
             RateLimited, Unavailable: what the answer says.
         """
-        if not self._is_platform(url):
-            raise Denied("The file lies outside of Slack", "foreign_host")
-        request = self.client.build_request(
-            "GET", url, headers={"Authorization": f"Bearer {token}"}
-        )
-        response, raw = await self._answer("download", request)
-        media = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if response.status_code != 200:
-            raise Denied(f"Slack gave no file: HTTP {response.status_code}", "download")
-        if "html" in media or raw[:256].lstrip().lower().startswith(_HTML):
+        guarded = fetcher.Fetcher(self.client, _is_slack, MOST_BYTES, fetcher.look_up)
+        try:
+            file = await guarded.fetch(url, {"Authorization": f"Bearer {token}"})
+        except fetcher.AddressRefused:
+            raise Denied("The file lies outside of Slack", "foreign_host") from None
+        except ToolFailed as fault:
+            raise Denied(f"Slack download: {fault}", "too_long") from None
+        log.debug("slack download as the asker: %d", file.status)
+        if file.status == 429:
+            raise self._limited("download", file.headers)
+        if file.status >= 500:
+            raise Unavailable(f"Slack download: HTTP {file.status}")
+        if file.status != 200:
+            raise Denied(f"Slack gave no file: HTTP {file.status}", "download")
+        if "html" in file.media or file.data[:256].lstrip().lower().startswith(_HTML):
             raise Denied("Slack gave a sign-in page instead of the file", "sign_in_page")
-        return raw, media
+        return file.data, file.media
 
     async def _answer(self, method: str, request: httpx.Request) -> tuple[httpx.Response, bytes]:
         try:
@@ -112,7 +116,7 @@ class Wire:
         status = response.status_code
         log.debug("slack %s as the asker: %d", method, status)
         if status == 429:
-            raise self._limited(method, response)
+            raise self._limited(method, response.headers)
         if status >= 500:
             raise Unavailable(f"Slack {method}: HTTP {status}")
         return response, raw
@@ -122,7 +126,7 @@ class Wire:
     ) -> ToolFailed | Retryable | ScopeMissing:
         log.info("slack %s as the asker: %s", method, name)
         if name in _LIMITED:
-            return self._limited(method, response)
+            return self._limited(method, response.headers)
         if name in _PASSING:
             return Unavailable(f"Slack {method}: {name}")
         if name in TOKEN_REFUSED:
@@ -134,20 +138,14 @@ class Wire:
             return ScopeMissing(f"The person has not granted {names} to this bot.", scopes)
         return Denied(f"Slack refused {method}: {name}", name)
 
-    def _limited(self, method: str, response: httpx.Response) -> RateLimited:
-        pause = named_pause(response.headers, ("retry-after",), self.clock.now(), 1.0)
+    def _limited(self, method: str, headers: Mapping[str, str]) -> RateLimited:
+        pause = named_pause(headers, ("retry-after",), self.clock.now(), 1.0)
         return RateLimited(f"Slack {method}: too many calls", pause)
 
-    def _is_platform(self, url: str) -> bool:
-        """Whether an address is Slack's own, or that of the API we were told to use."""
-        try:
-            there, api = urlsplit(url), urlsplit(str(self.client.base_url))
-            same = (there.scheme, there.netloc) == (api.scheme, api.netloc)
-            host = there.hostname or ""
-            slack = there.scheme == "https" and there.port in (None, 443) and not there.username
-        except ValueError:
-            return False
-        return same or (slack and (host == "slack.com" or host.endswith(".slack.com")))
+
+def _is_slack(host: str) -> bool:
+    """Whether a host is Slack's own, where a person's token may go."""
+    return host == "slack.com" or host.endswith(".slack.com")
 
 
 class UserCalls:

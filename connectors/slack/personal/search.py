@@ -120,7 +120,6 @@ class Public:
         """
         form = {
             **form_of(wish, semantic=False),
-            "content_types": "messages",
             "channel_types": CHANNELS["public"],
             "action_token": self.action_token,
         }

@@ -190,8 +190,9 @@ async def test_a_canvas_that_is_closed_is_left_out() -> None:
     slack = ReadSlack()
     slack.always[SEARCH] = found(files=(file("F0A", "A"), file("F0B", "B")))
     slack.script["canvases.getContent"] = [refused("canvas_not_found"), fine(content="# B\nb")]
-    passages = (await slack.call("search_my_documents")).passages
-    assert [p.title for p in passages] == ["B"]
+    result = await slack.call("search_my_documents")
+    assert [p.title for p in result.passages] == ["B"]
+    assert result.note == ""  # nothing says that there is another one
 
 
 async def test_a_canvas_without_the_scope_is_said() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import httpx
 import pytest
 
@@ -249,15 +251,19 @@ async def test_a_thread_counts_before_the_rest_and_bots_in_it_are_left_out() -> 
 
 async def test_what_the_search_showed_around_a_hit_saves_the_history() -> None:
     slack = ReadSlack()
+    xu = {"user_id": "U0X0000001", "author_name": "xu"}
     around = {
-        "before": [{"user_id": "U0X0000001", "author_name": "xu", "text": "why?", "ts": f"{AT}.1"}],
+        "before": [
+            {**xu, "text": "why?", "ts": f"{AT}.1"},
+            {**xu, "text": "first", "ts": f"{AT - 9}.1"},
+        ],
         "after": [{"user_id": "U0BAO00001", "text": "done", "ts": f"{AT + 90}.1"}, {"text": "x"}],
     }
     slack.always[SEARCH] = found((hit(60, "cache TTL", context_messages=around),))
     slack.always[REPLIES] = page(line(60, "cache TTL"))
     (passage,) = (await search(slack)).passages
     rows = [row[17:] for row in passage.text.split("\n")]
-    assert rows == ["xu: why?", "bao: cache TTL", "bao: done"]
+    assert rows == ["xu: first", "xu: why?", "bao: cache TTL", "bao: done"]
     assert slack.counts[HISTORY] == 0
 
 
@@ -293,6 +299,25 @@ async def test_a_hit_deep_in_a_thread_is_shown_with_the_root() -> None:
     assert [r.rpartition(": ")[2] for r in passage.text.split("\n")] == ["root", "cache TTL", "yes"]
     assert slack.forms(REPLIES)[1]["oldest"] == f"{AT + 500}.000100"
     assert slack.counts[REPLIES] == 2
+
+
+async def test_the_root_of_a_thread_is_shown_beside_the_neighbours() -> None:
+    slack = ReadSlack()
+    slack.always[SEARCH] = found((hit(7, "cache TTL"),))
+    slack.always[REPLIES] = page(*(line(n, f"m{n}") for n in range(7)), line(7, "cache TTL"))
+    (passage,) = (await search(slack)).passages
+    said = [row.rpartition(": ")[2] for row in passage.text.split("\n")]
+    assert said == ["m0", "m4", "m5", "m6", "cache TTL"]
+
+
+async def test_a_hit_that_a_busy_channels_page_does_not_reach_stands_alone() -> None:
+    slack = ReadSlack()
+    slack.always[SEARCH] = found((hit(1, "cache TTL"),))
+    slack.always[REPLIES] = page(line(1, "cache TTL"))
+    slack.always[HISTORY] = page(*(line(900 - n, "other") for n in range(15)))
+    (passage,) = (await search(slack)).passages
+    assert passage.text.count("\n") == 0
+    assert passage.text.endswith("cache TTL")
 
 
 @pytest.mark.parametrize("fault", [limited("60"), refused("not_in_channel"), refused("odd")])
@@ -344,6 +369,23 @@ async def test_with_a_sign_in_the_bots_token_is_not_used() -> None:
     await search(slack)
     assert set(slack.tokens) == {"Bearer xoxp-first"}
     assert "action_token" not in slack.forms(SEARCH)[0]
+
+
+async def test_a_person_of_another_company_searches_nothing_without_a_sign_in() -> None:
+    slack = ReadSlack(action_token="1.2.3")
+    slack.access.current = ""
+    slack.access.asker = replace(ASKER, external=True)
+    with pytest.raises(SignInNeeded):
+        await search(slack)
+    assert slack.requests == []
+
+
+async def test_public_searches_count_too() -> None:
+    slack = ReadSlack(searches=1, action_token="1.2.3")
+    slack.access.current = ""
+    await search(slack)
+    assert "No further search" in (await search(slack, "TTL")).note
+    assert slack.counts[SEARCH] == 1
 
 
 @pytest.mark.parametrize("where", ["private", "direct"])
