@@ -30,8 +30,8 @@ _REDIRECTS: Final = frozenset((301, 302, 303, 307, 308))
 _INSIDE: Final = tuple(
     ipaddress.ip_network(net)
     # carrier and benchmark nets, translated and tunnelled IPv4, IPv4 in IPv6, old site-local
-    for net in ("100.64.0.0/10", "192.0.0.0/24", "198.18.0.0/15", "192.88.99.0/24", "::/96", "64:ff9b::/32",
-                "2002::/16", "2001::/23", "fec0::/10", "100::/64")
+    for net in ("100.64.0.0/10", "192.0.0.0/24", "198.18.0.0/15", "192.88.99.0/24", "::/96",
+                "64:ff9b::/32", "2002::/16", "2001::/23", "fec0::/10", "100::/64")
 )  # fmt: skip
 
 Resolve = Callable[[str], Awaitable[Sequence[str]]]

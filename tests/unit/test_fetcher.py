@@ -88,6 +88,7 @@ class Net:
     async def _resolve(self, host: str) -> Sequence[str]:
         self.asked.append(host)
         there = self.names.get(host, [(STANDS_FOR.get(host, host.strip("[]")),)])
+        there = [(PUBLIC,)] if "evil" in host else there
         return there.pop(0) if len(there) > 1 else there[0]
 
     def _answer(self, request: httpx.Request) -> httpx.Response:
