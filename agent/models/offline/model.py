@@ -34,6 +34,7 @@ from agent.models.offline.question import (
     whole_question,
     words_of,
 )
+from agent.models.offline.terms import in_other_language
 from agent.ports import Clock
 
 NAME = "offline"
@@ -121,8 +122,16 @@ def _next_calls(
     searches = [name for name in (SEARCH, *OWN_SEARCHES) if name in offered]
     if searches and not seen.called.intersection(searches):
         sentences = variants(whole, asked)
+        # People's own sources take few sentences: the one in the other language comes second.
+        other = in_other_language(whole)
+        angles = [whole, *([other] if other else []), *sentences]
+        own = tuple(dict.fromkeys(angles))
         return tuple(
-            ToolCall(f"{id_}_{n}" if n else id_, name, _search_arguments(offered[name], sentences))
+            ToolCall(
+                f"{id_}_{n}" if n else id_,
+                name,
+                _search_arguments(offered[name], sentences if name == SEARCH else own),
+            )
             for n, name in enumerate(searches)
         )
     if READ not in offered or READ in seen.called:
@@ -145,12 +154,14 @@ def _to_read(passages: tuple[Shown, ...]) -> list[str]:
 
 
 def _search_arguments(spec: ToolSpec, sentences: tuple[str, ...]) -> dict[str, Json]:
-    """The sentences in the tool's list of texts, or the first in its text."""
+    """The sentences in the tool's list of texts, or in its one text the first in each language."""
     if many := _field(spec, "array"):
         fields = cast("Mapping[str, Mapping[str, Json]]", spec.schema["properties"])
         most = fields[many].get("maxItems")
         return {many: list(sentences[: most if isinstance(most, int) else None])}
-    return {_field(spec, "string"): sentences[0]}
+    first = sentences[0]
+    other = next((s for s in sentences[1:2] if detect(s) != detect(first)), "")
+    return {_field(spec, "string"): f"{first} {other}".strip()}
 
 
 def _field(spec: ToolSpec, kind: str) -> str:

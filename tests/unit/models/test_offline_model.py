@@ -394,3 +394,27 @@ def test_tables_in_pipes_and_in_pairs_give_the_same_rows() -> None:
         for p in (found("a", "t", pipes), found("a", "t", "City: Berlin; Limit: 165"))
     ]
     assert rows[0] == rows[1] == [("row", "City: Berlin; Limit: 165", "Berlin")]
+
+
+async def test_own_sources_are_searched_in_both_languages() -> None:
+    text = {"type": "string"}
+    tools = (
+        ToolSpec("knowledge_search", "", {"properties": {"queries": {"type": "array"}}}),
+        ToolSpec(
+            "search_my_messages", "", {"properties": {"queries": {"type": "array", "maxItems": 2}}}
+        ),
+        ToolSpec("search_my_minutes", "", {"properties": {"query": text}, "required": ["query"]}),
+    )
+    asked = Message("user", (Text("What was decided about the launch date?"),))
+    events = [
+        e async for e in OfflineModel(SteppedClock()).stream(ModelRequest("", tools, (asked,)))
+    ]
+    last = events[-1]
+    assert isinstance(last, ModelReply)
+    _, messages, minutes = last.message.calls
+    assert messages.arguments == {
+        "queries": ["What was decided about the launch date?", "发布日期是多少？"]
+    }
+    assert minutes.arguments == {
+        "query": "What was decided about the launch date? 发布日期是多少？"
+    }
