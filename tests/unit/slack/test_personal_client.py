@@ -193,6 +193,10 @@ async def test_a_canvas_that_is_closed_is_left_out() -> None:
     result = await slack.call("search_my_documents")
     assert [p.title for p in result.passages] == ["B"]
     assert result.note == ""  # nothing says that there is another one
+    assert result.passages[0].text == "# B\nb"
+    slack.access.current = ""
+    with pytest.raises(SignInNeeded):
+        await slack.tools["read_my_document"].call({"source": result.passages[0].source})
 
 
 async def test_a_canvas_without_the_scope_is_said() -> None:

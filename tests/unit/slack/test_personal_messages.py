@@ -120,6 +120,13 @@ async def test_documents_and_minutes_share_a_search() -> None:
     assert slack.budget.left == 1
 
 
+async def test_meeting_notes_are_canvases() -> None:
+    slack = ReadSlack()
+    slack.always[SEARCH] = found(files=(file("F0A", "Weekly meeting", "text"),))
+    assert (await slack.call("search_my_minutes")).passages == ()
+    assert slack.counts["files.info"] == 0
+
+
 async def test_with_no_search_left_files_that_were_found_are_looked_through() -> None:
     slack = ReadSlack(searches=1)
     slack.always[SEARCH] = found(
