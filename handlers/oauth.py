@@ -281,7 +281,8 @@ def _installable(settings: Settings) -> bool:
 
 
 def _flow(at: Desk) -> OAuthFlow:
-    from connectors.slack.install import App, Bridge, Installations, flow
+    from connectors.slack.install import App, Bridge, flow
+    from connectors.slack.installations import Installations
 
     settings, vault = at.settings, at.safe.vault
     app = App(

@@ -10,6 +10,7 @@ from agent.durable.intake import take
 from agent.language import detect
 from connectors import holdings
 from connectors.incoming import Command, Lifecycle
+from connectors.slack import installations
 from handlers.pressing import Handled
 from handlers.surface import replies
 from handlers.wiring import Receiving
@@ -89,6 +90,8 @@ async def _forget(happened: Lifecycle, platform: Platform, app: str, store: Rece
         return  # malformed: nobody's tokens are meant
     if happened.kind == "uninstalled":
         await holdings.forget_workspace(store.table, store.org, platform, app, happened.tenant)
+        if platform == "slack":
+            await installations.forget(store.table, app, happened.tenant)
     for user in happened.people:
         person = Identity(store.org, platform, app, happened.tenant, user)
         await holdings.forget(store.table, person)

@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
 from pathlib import Path
@@ -100,7 +101,8 @@ class Workplace:
         self._people: dict[Platform, People] = {}
         self._authorities: dict[Platform, Authority] = {}
         self._closing: list[Close] = []
-        self._kit: TurnKit | None = None
+        self._kits: list[TurnKit] = []
+        self._there: dict[str, Workplace] = {}
         self._kit_wanted = asyncio.Lock()
         self.table: Table = stores.table
         self.queue: Queue = stores.queue
@@ -175,12 +177,31 @@ class Workplace:
         The first call imports models and search, off the event loop.
         """
         async with self._kit_wanted:
-            if self._kit is None:
-                self._kit = await asyncio.to_thread(
-                    _turn_kit, self._settings, self.table, self.clock
-                )
-                self._closing.append(self._kit.close_model)
-        return await self._kit.desk(self, record.question)
+            if not self._kits:
+                kit = await asyncio.to_thread(_turn_kit, self._settings, self.table, self.clock)
+                self._kits.append(kit)
+                self._closing.append(kit.close_model)
+        return await self._kits[0].desk(self, record.question)
+
+    async def of(self, asker: Identity) -> Workplace:
+        """The same workplace as the bot of the asker's Slack workspace, where it was installed.
+
+        Everything is shared but the clients of the platform and the token that they call with.
+        """
+        if asker.platform != "slack" or not self._settings.slack_install_teams:
+            return self
+        from connectors.slack.installations import Installations
+
+        stored = Installations(self.table, self.cipher, self.clock, self.org)
+        found = await stored.find(asker.app, asker.tenant)
+        if found is None or found[0] == self._settings.slack_bot_token:
+            return self
+        if found[0] not in self._there:
+            there = copy(self)
+            there._settings = replace(self._settings, slack_bot_token=found[0])
+            there._sides, there._people = {}, {}
+            self._there[found[0]] = there
+        return self._there[found[0]]
 
     def closes(self, close: Close) -> None:
         """Note what is to be closed with the workplace."""
@@ -194,7 +215,8 @@ class Workplace:
         self._sides.clear()
         self._people.clear()
         self._authorities.clear()
-        self._kit = None
+        self._there.clear()
+        self._kits.clear()
 
 
 async def worker(settings: Settings) -> Workplace:

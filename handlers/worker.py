@@ -76,6 +76,7 @@ async def drain(workplace: Workplace, session: str) -> bool:
         if lease is None:
             newest = await inbox.newest_pending(workplace.table, session)
             if newest is not None:
+                workplace = await workplace.of(newest.question.asker)
                 await _notice(workplace, newest)
                 await waiting.tell_place(workplace, newest)
             return newest is None
@@ -83,6 +84,7 @@ async def drain(workplace: Workplace, session: str) -> bool:
         if record is None:
             await lock.release(workplace.table, workplace.clock, lease)
             return True
+        workplace = await workplace.of(record.question.asker)
         try:
             if waiting.repeats(record, before):
                 await waiting.end_repeated(workplace, record, lease)

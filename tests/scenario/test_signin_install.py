@@ -11,16 +11,19 @@ from typing import Any
 import httpx
 import pytest
 
+from agent.domain import ChatRef, Identity
 from agent.durable import keys
+from agent.errors import Misconfigured
 from agent.stores.local_key_cipher import LocalKeyCipher
 from agent.stores.sqlite_table import SqliteTable
 from agent.stores.system_clock import RandomIds, SystemClock
-from connectors.slack.install import BOT_SCOPES, Bridge, Installations, VaultStates
+from connectors.slack.install import BOT_SCOPES, Bridge, VaultStates
+from connectors.slack.installations import Installations
 from handlers import local, wiring
 from handlers.cli.workspace import demo_settings
 from handlers.settings import Settings
 from tests.fakes.clock import FakeClock
-from tests.fakes.stage import Theatre
+from tests.fakes.stage import Theatre, until
 
 APP, TEAM = "A0DEMO0001", "T0DEMO0001"
 
@@ -55,10 +58,12 @@ async def installer(house: Theatre, tmp_path: Path) -> AsyncIterator[Installer]:
         yield one
 
 
-async def opened(house: Theatre, folder: Path, teams: str) -> AsyncIterator[Installer]:
+async def opened(house: Theatre, folder: Path, teams: str, **more: str) -> AsyncIterator[Installer]:
     bot = f"http://127.0.0.1:{house.port}"
     settings = demo_settings(Settings(home=str(house.home)), house.origin, bot)
+    changes = {f"slack_{name}": value for name, value in more.items()}
     settings = replace(settings, state=str(folder / "state"), slack_install_teams=teams)
+    settings = replace(settings, **changes)  # pyright: ignore[reportArgumentType] - all are texts
     async with local.serving(settings, house.port, workplace=wiring.Workplace(settings)):
         one = Installer(settings)
         yield one
@@ -70,7 +75,7 @@ async def opened(house: Theatre, folder: Path, teams: str) -> AsyncIterator[Inst
 
 
 async def test_a_workspace_on_the_list_gets_its_bot_and_belongs_to_us(
-    installer: Installer,
+    installer: Installer, house: Theatre
 ) -> None:
     started, cookie = await installer.start()
     assert started.status_code == 302
@@ -85,8 +90,30 @@ async def test_a_workspace_on_the_list_gets_its_bot_and_belongs_to_us(
     assert b"xoxb" not in repr(item).encode()
     again = await installer.back(way_back, cookie)
     assert again.status_code == 403
-    await installer.stored.forget(APP, TEAM)
+    await installer.http.post(f"{house.origin}/sim/uninstall", json={"platform": "slack"})
+
+    async def gone() -> bool:
+        return await installer.stored.find(APP, TEAM) is None
+
+    await until(gone, "the installation to be gone")
     assert await installer.stored.organisation(APP, TEAM) == ""
+
+
+async def test_the_bot_answers_where_it_was_installed(house: Theatre, tmp_path: Path) -> None:
+    """Without any token in the settings: the installation's own is used, and only there."""
+    async for installer in opened(house, tmp_path, TEAM, bot_token=""):
+        started, cookie = await installer.start()
+        await installer.back(await installer.agreed(started.headers["location"]), cookie)
+        place = wiring.Workplace(installer.settings)
+        here = Identity(installer.settings.org, "slack", APP, TEAM, "U0ALICE001")
+        there = await place.of(here)
+        assert await there.of(here) is there
+        assert await place.of(replace(here, tenant="T0OTHER")) is place
+        chat = ChatRef("D0ALICE001", "direct", "")
+        assert await there.chat("slack").announce(chat.chat, "Hello there", "key")
+        with pytest.raises(Misconfigured):
+            place.chat("slack")
+        await place.aclose()
 
 
 async def test_another_browser_can_not_finish_it(installer: Installer) -> None:
