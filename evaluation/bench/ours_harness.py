@@ -148,6 +148,9 @@ class Silent:
     def begin(self, chat: ChatRef, asker: Identity, turn: str) -> Silent:
         return self
 
+    def begin_privately(self, chat: ChatRef, asker: Identity, turn: str, question: str) -> Silent:
+        return self
+
     @property
     def pace(self) -> float:
         return 0.0
