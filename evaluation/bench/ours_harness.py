@@ -148,7 +148,7 @@ class Silent:
     def begin(self, chat: ChatRef, asker: Identity, turn: str) -> Silent:
         return self
 
-    def begin_privately(self, chat: ChatRef, asker: Identity, turn: str, question: str) -> Silent:
+    def begin_privately(self, chat: ChatRef, asker: Identity, turn: str, about: str) -> Silent:
         return self
 
     @property
