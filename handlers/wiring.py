@@ -247,6 +247,7 @@ class TurnKit:
         from agent.desk import Desk
         from agent.durable import preferences
         from agent.loop import Limits
+        from connectors.caution import cautious
         from handlers.surface.manners import ChatManners
         from rag.knowledge import build_tools
 
@@ -255,16 +256,20 @@ class TurnKit:
         own = await directory.labels(asker)
         chosen = await preferences.load(place.table, asker.principal)
         tools = build_tools(self.knowledge.index, self.knowledge.embedder, own)
-        sources = await self._own_sources(place, question, chosen.off)
+        member = EVERYONE in own
+        sources = await self._own_sources(place, question, chosen.off) if member else None
         desk = Desk(
             table=place.table,
             cipher=place.cipher,
             clock=place.clock,
             chat=place.chat(asker.platform),
             model=await self._model(chosen.model, place),
-            tools=(
-                *(() if KNOWLEDGE_BASE in chosen.off else tools),
-                *(sources.tools if sources else ()),
+            tools=cautious(
+                (
+                    *(() if KNOWLEDGE_BASE in chosen.off else tools),
+                    *(sources.tools if sources else ()),
+                ),
+                question,
             ),
             policy=self.policy,
             time_zone=self.settings.time_zone,
@@ -282,16 +287,13 @@ class TurnKit:
     async def _own_sources(
         self, place: Workplace, question: Question, off: frozenset[str]
     ) -> OwnSources | None:
-        """The asker's own sources with their tools; None where nobody can connect any.
-
-        People of another company have none here.
-        """
+        """A member's own sources with their tools; None where nobody can connect any."""
         from connectors.tools import OwnSources, personal_tools
         from handlers import personal
 
         asker = question.asker
         kinds = personal.offered(self.settings, asker.platform)
-        if not kinds or asker.external:
+        if not kinds:
             return None
         connector = place.connector(asker.platform)
         safe = personal.safe(place.table, place.cipher, place.clock, place.ids)
