@@ -174,7 +174,7 @@ async def test_uploaded_text_files_are_read_and_others_are_named(
 ) -> None:
     alice: Any = WebClient("xoxp-demo-alice", base_url=f"{simulator.origin}/api/")
     for name, content in (
-        ("spare-parts.txt", "Gearbox GX-7 costs EUR 410."),
+        ("spare-parts.txt", "Gearbox list. " * 40 + "GX-7 costs EUR 410."),
         ("spare.pdf", "%PDF"),
     ):
         alice.files_upload_v2(channel="D0DEMO0011", filename=name, content=content)
