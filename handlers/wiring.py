@@ -16,6 +16,7 @@ from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent.domain import EVERYONE
 from agent.durable.keeper import LeaseKeeper
 from agent.errors import Misconfigured
 from agent.ports import Chat, Cipher, Clock, Gatherer, Ids, Queue, Rooms, Table
@@ -257,7 +258,7 @@ class TurnKit:
         chosen = await preferences.load(place.table, asker.principal)
         tools = build_tools(self.knowledge.index, self.knowledge.embedder, own)
         member = EVERYONE in own
-        sources = await self._own_sources(place, question, chosen.off) if member else None
+        sources = await self._own_sources(place, question, chosen.off)
         desk = Desk(
             table=place.table,
             cipher=place.cipher,
