@@ -22,8 +22,10 @@ SAME_CALL_LIMIT = 3
 class CallRecorder(Protocol):
     """Keeps the result of a finished call (the journal)."""
 
-    async def tool_step(self, step: int, call: ToolCall, reply: ToolReply) -> None:
-        """Store the result of `call` in step `step`."""
+    async def tool_step(
+        self, step: int, call: ToolCall, reply: ToolReply, *, private: bool
+    ) -> None:
+        """Store the result of `call` in step `step`; a private one without its words."""
         ...
 
 
@@ -82,7 +84,9 @@ class Toolbox:
         reply = self._at_once(call, fingerprint)
         if reply is None:
             reply = await self._ran(call, fingerprint)
-        await self._recorder.tool_step(step, call, reply)
+        tool = self._tools.get(call.name)
+        private = tool is not None and tool.effect == "private-read"
+        await self._recorder.tool_step(step, call, reply, private=private)
         return reply
 
     def _at_once(self, call: ToolCall, fingerprint: str) -> ToolReply | None:

@@ -108,8 +108,10 @@ class _Silent:
     async def model_step(self, step: int, reply: ModelReply) -> None:
         del step, reply
 
-    async def tool_step(self, step: int, call: ToolCall, reply: ToolReply) -> None:
-        del step, call
+    async def tool_step(
+        self, step: int, call: ToolCall, reply: ToolReply, *, private: bool
+    ) -> None:
+        del step, call, private
         self.shown.append(reply.text)
 
 

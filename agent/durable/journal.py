@@ -70,15 +70,20 @@ def argument_hash(arguments: Mapping[str, Json] | None) -> str:
 
 
 class Journal:
-    """The journal of one running turn. A step that is stored stays as it is."""
+    """The journal of one running turn. A step that is stored stays as it is.
 
-    __slots__ = ("_calls", "_clock", "_owner", "_record", "_table")
+    What a person's own sources gave, and what the model said after it has seen that, is noted
+    without its words: they are stored nowhere (SECURITY.md, retention), and a resume asks again.
+    """
+
+    __slots__ = ("_calls", "_clock", "_owner", "_private", "_record", "_table")
 
     def __init__(self, table: Table, clock: Clock, record: TurnRecord) -> None:
         self._table = table
         self._clock = clock
         self._record = record
         self._owner = record.owner
+        self._private = False
         self._calls: dict[int, tuple[ToolCall, ...]] = {}
 
     async def model_step(self, step: int, reply: ModelReply, prompt_hash: str = "") -> None:
@@ -88,18 +93,22 @@ class Journal:
             ConditionFailed: another reply is stored for this step.
         """
         key = keys.model_step(self._record.turn, step)
-        item = self._item(key, packed(reply_to_json(reply)))
+        item = self._item(key, None if self._private else packed(reply_to_json(reply)))
         item["prompt_hash"] = prompt_hash
         try:
             await self._table.put_if(item, NEW)
         except ConditionFailed:
             stored = await self._table.get(key)
-            if stored is None or stored.get("payload") != item["payload"]:
+            if stored is None or stored.get("payload") != item.get("payload"):
                 raise
         self._calls[step] = reply.message.calls
 
-    async def tool_step(self, step: int, call: ToolCall, reply: ToolReply) -> None:
+    async def tool_step(
+        self, step: int, call: ToolCall, reply: ToolReply, *, private: bool = False
+    ) -> None:
         """Store what a call came to; of two results the first one stays.
+
+        `private` says that the words are the asker's own sources'.
 
         Raises:
             JournalMismatch: the step's stored reply did not ask for this call, or the stored
@@ -107,7 +116,9 @@ class Journal:
         """
         number = self._number(step, call)
         key = keys.tool_step(self._record.turn, step, number)
-        item = self._item(key, packed([reply.call, reply.text, reply.error]))
+        self._private = self._private or private
+        text = None if private else packed([reply.call, reply.text, reply.error])
+        item = self._item(key, text)
         item["name"] = call.name
         item["argument_hash"] = argument_hash(call.arguments)
         try:
@@ -157,9 +168,12 @@ class Journal:
         shown = "" if view is None else cast(str, _payload(check_format(view, "view")))
         return History(tuple(steps), shown)
 
-    def _item(self, key: Key, text: str, kind: Literal["step", "view"] = "step") -> Item:
+    def _item(self, key: Key, text: str | None, kind: Literal["step", "view"] = "step") -> Item:
+        """An item with its words; one without them is left out by `load` as an expired one is."""
         now = self._clock.now()
         item = new_item(key, kind, self._record.org, now, self._owner)
+        if text is None:
+            return item
         item["payload"] = zlib.compress(text.encode()) if len(text) >= _COMPRESS_FROM else text
         item["payload_exp"] = int(now) + PAYLOAD_KEPT
         return item

@@ -85,12 +85,11 @@ def admit(item: Item) -> tuple[int, bool]:
     nested = False
     for value in item.values():
         # Nearly all values are ASCII texts and small numbers: counted here, without a call.
-        kind = type(value)
-        if kind is str:
+        if type(value) is str:
             size += len(value) if value.isascii() else utf8_size(value)
-        elif kind is int and -_SMALL < value < _SMALL:
+        elif type(value) is int and -_SMALL < value < _SMALL:
             size += _SMALL_SIZE
-        elif kind is list or kind is dict:
+        elif type(value) is list or type(value) is dict:
             nested = True
             size += _size(value, 1)
         else:

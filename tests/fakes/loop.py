@@ -18,12 +18,16 @@ class Recorded:
     """A journal that keeps the order of what it was told."""
 
     events: list[str] = field(default_factory=list[str])
+    private: list[str] = field(default_factory=list[str])
 
     async def model_step(self, step: int, reply: ModelReply) -> None:
         self.events.append(f"model {step} {reply.stop}")
 
-    async def tool_step(self, step: int, call: ToolCall, reply: ToolReply) -> None:
+    async def tool_step(
+        self, step: int, call: ToolCall, reply: ToolReply, *, private: bool
+    ) -> None:
         self.events.append(f"tool {step} {call.id} {'error' if reply.error else 'ok'}")
+        self.private += [call.id] if private else []
 
 
 @dataclass(slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -124,3 +126,12 @@ async def test_nothing_found_is_said_and_found_sources_are_collected():
     assert found.text.count("<passage") == 3
     assert list(made.sources.table) == ["a", "b"]
     assert made.passages == 3
+
+
+async def test_the_recorder_hears_which_results_are_private():
+    library = Library()
+    own = replace(library.tool(), effect="private-read")
+    for tool, private in ((library.tool(), []), (own, ["c1"])):
+        recorded = Recorded()
+        await Toolbox([tool], SourceCollector(), recorded).run([ask("a")], step=1)
+        assert recorded.private == private

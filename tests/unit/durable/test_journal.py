@@ -123,6 +123,24 @@ async def test_all_steps_come_back_in_order(here: Setting) -> None:
     assert await here.again().load() == History(wanted, "shown \ud83d")
 
 
+async def test_the_words_of_private_sources_and_what_follows_are_stored_nowhere(
+    here: Setting,
+) -> None:
+    await here.journal.model_step(1, ASKS)
+    await here.journal.tool_step(1, CALLS[1], result(CALLS[1], "from the wiki"))
+    await here.journal.tool_step(1, CALLS[0], result(CALLS[0], "SECRET"), private=True)
+    reply = ModelReply(Message("assistant", (Text("the SECRET answer"),)), "end")
+    await here.journal.model_step(2, reply)
+    await here.journal.model_step(2, reply)
+    page = await here.table.query(keys.journal(here.record.turn), keys.STEPS)
+    assert len(page.items) == 4
+    assert "SECRET" not in repr(page.items)
+    assert [(s.step, type(s)) for s in (await here.again().load()).steps] == [
+        (1, ModelStep),
+        (1, ToolStep),
+    ]
+
+
 async def test_more_steps_than_a_page_come_back(here: Setting) -> None:
     for step in range(1, 131):
         await here.journal.model_step(step, SAYS)
