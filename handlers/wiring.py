@@ -258,7 +258,7 @@ class TurnKit:
         chosen = await preferences.load(place.table, asker.principal)
         tools = build_tools(self.knowledge.index, self.knowledge.embedder, own)
         member = EVERYONE in own
-        sources = await self._own_sources(place, question, chosen.off)
+        sources = await self._own_sources(place, question, chosen.off) if member else None
         desk = Desk(
             table=place.table,
             cipher=place.cipher,

@@ -9,6 +9,7 @@ import logging
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from agent.ports import Item
 from connectors import holdings
 from handlers import personal
 from handlers.settings import Settings
+from handlers.wiring import TurnKit
 from tests.fakes import browser
 from tests.fakes import platform_samples as samples
 from tests.fakes.connector import WhoConnector
@@ -238,6 +240,20 @@ async def test_what_is_switched_off_is_not_offered(bot: Stage) -> None:
     assert "the knowledge base (kb): on" in unbroken(listed.shown)
     answer = await bot.ask(ASK)
     assert "Not searched, because" not in answer.shown
+
+
+async def test_a_guest_has_no_own_sources(bot: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Guests:
+        async def labels(self, person: Identity) -> frozenset[str]:
+            return replace(person, external=True).labels()
+
+    def directory(kit: TurnKit, place: object) -> Guests:
+        return Guests()
+
+    monkeypatch.setattr(TurnKit, "directory", directory)
+    answer = await bot.ask(ASK)
+    assert "Not searched" not in answer.shown
+    assert "messages" not in (await bot.ask("sources")).shown
 
 
 async def test_in_a_group_the_offer_is_for_the_asker_alone(bot: Stage) -> None:
