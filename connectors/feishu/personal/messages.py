@@ -14,10 +14,11 @@ from agent.tool import tool
 from agent.values import value
 from connectors import wire
 from connectors.feishu.personal.client import Data, UserCalls, path_part
-from connectors.feishu.personal.days import Span, clock_time, day, seconds, span
+from connectors.feishu.personal.days import bounds, clock_time, day, seconds, span
 from connectors.feishu.personal.kit import Kit
 from connectors.feishu.personal.said import Room, Said, chat_link, read_all, read_room
 from connectors.personal import evidence, limits
+from connectors.personal.days import Span
 from connectors.personal.keywords import asks, fewer, keywords, told_terms
 
 SCOPES: Final = (
@@ -87,7 +88,7 @@ def search_tool(kit: Kit) -> Tool:
         """
         wanted = span(since, until)
         given = [q for q in queries if keywords(q, _QUERY)]
-        if not given and not chat.strip() and not wanted.bounds():
+        if not given and not chat.strip() and not bounds(wanted):
             raise BadArguments("queries: give keywords, or a chat or dates to list messages of")
         with limits.told("The chats could not be searched"):
             if limits.spent(kit.budget, "messages"):
@@ -146,8 +147,8 @@ class _Search:
         wanted: dict[str, Json] = {"exclude_from_types": ["bot"]}
         if wish.chats:
             wanted["chat_ids"] = list(wish.chats)
-        if bounds := wish.span.bounds():
-            wanted["time_range"] = bounds
+        if when := bounds(wish.span):
+            wanted["time_range"] = when
         page = await self._calls.post(
             "message.search",
             "im/v1/messages/search",

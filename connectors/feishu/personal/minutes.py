@@ -15,9 +15,10 @@ from agent.tool import tool
 from agent.values import value
 from connectors import wire
 from connectors.feishu.personal.client import Data, Denied, UserCalls, path_part
-from connectors.feishu.personal.days import Span, day, seconds, span
+from connectors.feishu.personal.days import bounds, day, seconds, span
 from connectors.feishu.personal.kit import Kit
 from connectors.personal import evidence, limits
+from connectors.personal.days import Span
 from connectors.personal.keywords import keywords, told_terms
 
 SCOPES: Final = (
@@ -180,7 +181,7 @@ class _Minutes:
 
     async def _page(self, query: str, role: str, month: Span) -> list[Hit]:
         """One search as owner or participant."""
-        wanted: dict[str, Json] = {role: [self._calls.asker], "create_time": month.bounds()}
+        wanted: dict[str, Json] = {role: [self._calls.asker], "create_time": bounds(month)}
         page = await self._calls.post(
             "minutes.search",
             "minutes/v1/minutes/search",

@@ -10,10 +10,11 @@ from agent.domain import Json
 from agent.values import value
 from connectors import wire
 from connectors.personal import evidence
+from connectors.personal.days import Span
 from connectors.personal.keywords import keywords
 from connectors.slack import mrkdwn
 from connectors.slack.personal.client import Data, Wire
-from connectors.slack.personal.moments import Span, day
+from connectors.slack.personal.moments import bounds, day
 
 WORDS: Final = 1_200
 """Characters kept of one message."""
@@ -134,7 +135,7 @@ def form_of(wish: Wish, *, semantic: bool) -> dict[str, str]:
         "content_types": wish.content,
         "limit": str(_LIMIT),
         "highlight": "false",
-        **wish.span.form(),
+        **bounds(wish.span),
     }
     if wish.content == "messages":
         form |= {"channel_types": wish.channels, "include_context_messages": "true"}
