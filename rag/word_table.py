@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from rag.text import without_seams
 
-_K1 = 1.2
-_B = 0.75
+K1 = 1.2
+B = 0.75
 """FTS5's own constants; a term adds at most its weight times (k1 + 1)."""
 _LEAST_IDF = 1e-6
 _BACKGROUND = 100
@@ -67,8 +67,8 @@ class WordTable:
         for term, count in counts.items():
             postings = found[term]
             long = self.lengths[postings.positions] / average
-            often = postings.counts * (_K1 + 1) / (postings.counts + _K1 * (1 - _B + _B * long))
-            scores[postings.positions] += _idf(total, count) * often
+            often = postings.counts * (K1 + 1) / (postings.counts + K1 * (1 - B + B * long))
+            scores[postings.positions] += idf(total, count) * often
         weights, ceiling = term_weights(terms, counts, total)
         return WordScores(scores, weights, ceiling)
 
@@ -120,10 +120,11 @@ def term_weights(
         return {}, 0.0
     numbers = {t: counts.get(t, _UNSEEN) for t in without_seams(list(terms), counts)}
     weights = {t: math.log(_odds(max(total, n) + _BACKGROUND, n)) for t, n in numbers.items()}
-    return weights, sum(_idf(max(total, 1), n) for n in numbers.values()) * (_K1 + 1)
+    return weights, sum(idf(max(total, 1), n) for n in numbers.values()) * (K1 + 1)
 
 
-def _idf(total: float, n: float) -> float:
+def idf(total: float, n: float) -> float:
+    """What a term counts that n of `total` passages have; never nothing, never less."""
     return max(_LEAST_IDF, math.log(_odds(total, n)))
 
 

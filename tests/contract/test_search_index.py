@@ -1,4 +1,4 @@
-"""What every search index promises. A new adapter joins by one line in INDEXES."""
+"""What every search index promises. A new adapter joins in `index`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import json
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import numpy as np
@@ -19,19 +19,23 @@ from rag.embedded_index import EmbeddedIndex
 from rag.ports import Channels, Filters, SearchIndex
 from rag.text import passage_terms, query_terms
 from tests.fakes.knowledge import ALL, CountingEmbedder
+from tests.fakes.opensearch_index import opensearch_index
 
 CASES = Path(__file__).parent.parent / "data" / "kb"
-INDEXES: dict[str, Callable[[Path], EmbeddedIndex]] = {
-    "embedded": lambda folder: EmbeddedIndex(folder / "kb.sqlite"),
-}
+INDEXES = ["embedded", pytest.param("opensearch", marks=pytest.mark.needs_opensearch)]
 EMBEDDER = CountingEmbedder()
 
 
-@pytest.fixture(params=sorted(INDEXES))
-def index(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SearchIndex]:
-    made = INDEXES[request.param](tmp_path)
-    yield made
-    made.close()
+@pytest.fixture(params=INDEXES)
+async def index(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[SearchIndex]:
+    if request.param == "embedded":
+        embedded = EmbeddedIndex(tmp_path / "kb.sqlite")
+        yield embedded
+        embedded.close()
+        return
+    url: str = request.getfixturevalue("opensearch_url")
+    async with opensearch_index(url) as made:
+        yield made
 
 
 def document(source: str, **fields: object) -> Document:

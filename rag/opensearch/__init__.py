@@ -1,0 +1,1 @@
+"""The knowledge base in an OpenSearch domain or serverless collection."""
