@@ -32,7 +32,7 @@ TICKET_LIFE: Final = 3_600.0
 STATE_LIFE: Final = 600.0
 """Seconds from the platform's page to the way back."""
 
-Kind = Literal["ticket", "state"]
+Kind = Literal["ticket", "state", "device"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,42 @@ class Authority(Issuer, Protocol):
             SignInNeeded: the code does not count any more.
             Misconfigured: our own id, secret or address is refused.
             Retryable: no answer, or a passing fault.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A device sign-in: where the person goes, and how often (s) to ask until when (epoch)."""
+
+    url: str
+    user_code: str
+    secret: str = field(repr=False)
+    interval: float
+    ends: float
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A device sign-in that was begun, with the scopes that were asked for."""
+
+    secret: str = field(repr=False)
+    url: str = field(repr=False)
+    asked: frozenset[str]
+
+
+class Devices(Protocol):
+    """A sign-in that needs no way back to us: the person agrees anywhere, and we ask."""
+
+    async def start_device(self, scopes: frozenset[str]) -> Device:
+        """Begin one."""
+        ...
+
+    async def ask_device(self, secret: str) -> tuple[Grant, Holder] | None:
+        """The tokens once the person has agreed; None as long as nothing was decided.
+
+        Raises:
+            SignInNeeded: the person declined, or the time is over.
         """
         ...
 
@@ -135,6 +171,27 @@ class SignIns:
             return None
         asked = frozenset(text_of(item, "asked").split())
         return SignIn(question, asked, verifier.decode())
+
+    async def wait_for(self, owner: Identity, device: Device, asked: frozenset[str]) -> None:
+        """Remember a device sign-in, in place of an earlier one of this person."""
+        item = self._item("device", owner.principal, owner, device.ends)
+        plain = packed([device.secret, device.url])
+        item["box"] = await self.cipher.seal(plain.encode(), _context(owner))
+        item["asked"] = " ".join(sorted(asked))
+        await self.table.put(item)
+
+    async def waiting(self, owner: Identity) -> Waiting | None:
+        """The device sign-in of a person, if one waits."""
+        item = await self._live("device", owner.principal)
+        if item is None:
+            return None
+        plain = await self.cipher.open(cast(bytes, item["box"]), _context(owner))
+        secret, url = cast("tuple[str, str]", unpacked(plain.decode()))
+        return Waiting(secret, url, frozenset(text_of(item, "asked").split()))
+
+    async def stop_waiting(self, owner: Identity) -> None:
+        """Forget the device sign-in of a person."""
+        await self.table.delete_if(_key("device", owner.principal))
 
     def _random(self) -> str:
         return self.ids.new() + self.ids.new()

@@ -14,12 +14,13 @@ from typing import Final, Literal, Protocol
 
 from agent.dialogue import ToolSpec
 from agent.domain import Identity, Json, Language, Platform, Question
-from agent.errors import Retryable
+from agent.errors import Misconfigured, Retryable
 from agent.ports import Clock, Effect, Tool, ToolResult
 from connectors import holdings
 from connectors.access import Access, ScopeMissing, SearchBudget, SignInNeeded
 from connectors.credentials import PersonalAccess, Vault
-from connectors.signin import Authority, SignIns
+from connectors.holdings import Grant
+from connectors.signin import Authority, Devices, SignIns
 
 log = logging.getLogger(__name__)
 
@@ -104,6 +105,7 @@ class SlackConnector:
 class OwnSources:
     """The asker's own sources in one turn.
 
+    `start_page` is our own page that begins a sign-in; without one `devices` do.
     `kinds` are those that the operator offers, `missing` says which scopes were not granted to a
     kind, `wanted` collects the kinds that a call asked for and that need a sign-in.
     """
@@ -115,6 +117,8 @@ class OwnSources:
     signins: SignIns
     authority: Authority
     scopes: Mapping[str, frozenset[str]]
+    devices: Devices | None = None
+    off: frozenset[str] = frozenset()
     tools: tuple[Tool, ...] = ()
     connected: bool = False
     ended: bool = False
@@ -128,7 +132,21 @@ class OwnSources:
         return "not_granted" if kind in self.missing else "connected"
 
     async def address(self, question: Question, turn: str) -> str:
-        """Where the asker connects; `turn` is the one that wanted it ("" for none)."""
+        """Where the asker connects; `turn` is the one that wanted it ("" for none).
+
+        Raises:
+            Retryable: table or platform gave no answer.
+            Misconfigured: the platform refuses our own id.
+        """
+        if self.devices is not None:
+            kinds = tuple(kind for kind in self.kinds if kind not in self.off) or self.kinds
+            asked = asked_scopes(self.scopes, kinds)
+            waiting = await self.signins.waiting(self.asker)
+            if waiting is not None and waiting.asked == asked:
+                return waiting.url
+            device = await self.devices.start_device(asked)
+            await self.signins.wait_for(self.asker, device, asked)
+            return device.url
         ticket = await self.signins.ticket(question, turn)
         return f"{self.start_page}?ticket={ticket}"
 
@@ -136,14 +154,8 @@ class OwnSources:
         """Forget the tokens at once, then end them at the platform; False when that failed."""
         grant = await self.vault.forget(self.asker)
         self.connected = False
-        if grant is None:
-            return True
-        try:
-            await self.authority.revoke(grant)
-        except Retryable as fault:
-            log.warning("a token was forgotten but not revoked: %s", fault)
-            return False
-        return True
+        await self.signins.stop_waiting(self.asker)
+        return grant is None or await revoked(self.authority, grant)
 
 
 def asked_scopes(scopes: Mapping[str, frozenset[str]], kinds: tuple[str, ...]) -> frozenset[str]:
@@ -174,7 +186,10 @@ async def personal_tools(
         Unavailable: the table gave no answer.
     """
     access = PersonalAccess(own.asker, own.vault, own.authority)
+    own.off = off
     granted = await access.scopes()
+    if not granted and own.devices is not None and await _agreed(own, own.devices):
+        granted = await access.scopes()
     own.connected = bool(granted)
     own.ended = not granted and await holdings.consent(own.vault.table, own.asker) is not None
     own.missing = kinds_without(own.scopes, own.kinds, granted) if granted else {}
@@ -187,6 +202,41 @@ async def personal_tools(
         for tool in built.get(kind, ())
     )
     return own
+
+
+async def _agreed(own: OwnSources, devices: Devices) -> bool:
+    """Whether a device sign-in has come to its end since; its tokens are kept then."""
+    waiting = await own.signins.waiting(own.asker)
+    if waiting is None:
+        return False
+    try:
+        found = await devices.ask_device(waiting.secret)
+    except SignInNeeded:
+        await own.signins.stop_waiting(own.asker)
+        return False
+    except (Retryable, Misconfigured) as fault:
+        log.warning("a device sign-in is looked at later: %s", fault)
+        return False
+    if found is None:
+        return False
+    await own.signins.stop_waiting(own.asker)
+    grant, holder = found
+    if not holder.is_person(own.asker):
+        log.warning("a device sign-in was another person's")
+        await revoked(own.authority, grant)
+        return False
+    await own.vault.keep(own.asker, grant, waiting.asked)
+    return True
+
+
+async def revoked(authority: Authority, grant: Grant) -> bool:
+    """End tokens at the platform; False when it gave no answer."""
+    try:
+        await authority.revoke(grant)
+    except Retryable as fault:
+        log.warning("a token was forgotten but not revoked: %s", fault)
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,10 +40,15 @@ def offered(settings: Settings, platform: Platform) -> tuple[str, ...]:
         if platform == "feishu"
         else settings.slack_client_id and settings.slack_client_secret
     )
-    if not ready or not settings.public_url:
+    if not ready or not (settings.public_url or by_device(settings, platform)):
         return ()
     wanted = settings.personal_sources.replace(",", " ").split()
     return tuple(kind for kind in KINDS if kind in wanted)
+
+
+def by_device(settings: Settings, platform: Platform) -> bool:
+    """Whether people sign in by device: on Feishu, where that was chosen or is all there is."""
+    return platform == "feishu" and bool(settings.feishu_device) and not settings.public_url
 
 
 def allowed_teams(settings: Settings) -> frozenset[str]:

@@ -30,7 +30,8 @@ class Settings:
     answers where pictures are, `light_model` does small tasks. `model_capabilities` corrects what
     agent/models/catalogue.py knows.
     `public_url` is our own address as a browser reaches it, without which nobody can connect their
-    own sources; `personal_sources` are the kinds that may be connected. An empty
+    own sources; `personal_sources` are the kinds that may be connected. A `feishu_device` that is
+    not empty lets people of Feishu sign in without that address (device flow). An empty
     `feishu_accounts_url` or `feishu_token_url` follows from `feishu_base_url`. The Slack app is
     installed in a workspace through our own page only when `slack_install_teams` names its id.
     """
@@ -69,6 +70,7 @@ class Settings:
     personal_sources: str = "messages docs minutes"
     feishu_accounts_url: str = ""
     feishu_token_url: str = ""
+    feishu_device: str = ""
     slack_client_id: str = ""
     slack_client_secret: str = field(default="", repr=False)
     slack_authorize_url: str = "https://slack.com/oauth/v2/authorize"

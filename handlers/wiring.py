@@ -14,7 +14,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from agent.domain import EVERYONE
 from agent.durable.keeper import LeaseKeeper
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from agent.ports import Model
     from connectors.directory import OrganisationDirectory, People
     from connectors.rooms import Fetch
+    from connectors.feishu.oauth import FeishuOAuth
     from connectors.signin import Authority
     from connectors.tools import Connector, OwnSources
     from handlers.configuration import Configuration
@@ -296,7 +297,8 @@ class TurnKit:
         kinds = personal.offered(self.settings, asker.platform)
         if not kinds:
             return None
-        connector = place.connector(asker.platform)
+        connector, authority = place.connector(asker.platform), place.authority(asker.platform)
+        by_device = personal.by_device(self.settings, asker.platform)
         safe = personal.safe(place.table, place.cipher, place.clock, place.ids)
         own = OwnSources(
             asker,
@@ -304,8 +306,9 @@ class TurnKit:
             personal.page(self.settings, asker.platform, "start"),
             safe.vault,
             safe.signins,
-            place.authority(asker.platform),
+            authority,
             connector.scopes(),
+            cast("FeishuOAuth", authority) if by_device else None,
         )
         return await personal_tools(own, connector, question, off)
 

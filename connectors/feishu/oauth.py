@@ -20,7 +20,7 @@ from agent.ports import Clock
 from connectors import wire
 from connectors.access import SignInNeeded
 from connectors.holdings import Grant
-from connectors.signin import Holder
+from connectors.signin import Device, Holder
 from connectors.web import json_object, named_pause, part, send
 
 OFFLINE: Final = "offline_access"
@@ -61,17 +61,6 @@ class FeishuAddresses:
             f"{api}/open-apis/authen/v2/oauth/device_authorization",
             f"{accounts}/oauth/v1/revoke",
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Device:
-    """A device sign-in: where the person goes, and how often (s) to ask until when (epoch)."""
-
-    url: str
-    user_code: str
-    secret: str
-    interval: float
-    ends: float
 
 
 class FeishuOAuth:
@@ -155,18 +144,25 @@ class FeishuOAuth:
         Raises:
             SignInNeeded: the person declined, or the time is over.
         """
-        pause = device.interval
         while self._clock.now() < device.ends:
-            asked = {"grant_type": _DEVICE_GRANT, "device_code": device.secret}
-            refusal, answer = await self._token(asked)
-            if not refusal:
-                return await self._with_holder(self._grant(answer))
-            said = answer.get("error")
-            if said not in ("authorization_pending", "slow_down"):
-                raise SignInNeeded(f"the device sign-in was refused with code {refusal}")
-            pause += 2.0 * (said == "slow_down")
-            await self._clock.sleep(pause)
+            if found := await self.ask_device(device.secret):
+                return found
+            await self._clock.sleep(device.interval)
         raise SignInNeeded("the device sign-in was not finished in time")
+
+    async def ask_device(self, secret: str) -> tuple[Grant, Holder] | None:
+        """Ask once whether the person has agreed; None as long as nothing was decided.
+
+        Raises:
+            SignInNeeded: the person declined, or the time is over.
+        """
+        asked = {"grant_type": _DEVICE_GRANT, "device_code": secret}
+        refusal, answer = await self._token(asked)
+        if not refusal:
+            return await self._with_holder(self._grant(answer))
+        if answer.get("error") in ("authorization_pending", "slow_down"):
+            return None
+        raise SignInNeeded(f"the device sign-in was refused with code {refusal}")
 
     # --- the wire ------------------------------------------------------------------------------
 

@@ -48,6 +48,10 @@ _OFFER: Final[_Pair] = {
         "Rather not? Send {off} and I stop asking."
     ),
 }
+_THEN: Final[_Pair] = {
+    "zh": "同意之后，回到这里再问一次。",
+    "en": "When you have agreed, come back here and ask again.",
+}
 _SCOPES_OF: Final[_Pair] = {"zh": "{kind}：{scopes}", "en": "{kind}: {scopes}"}
 _BUTTON: Final[_Pair] = {"zh": "连接{platform}", "en": "Connect {platform}"}
 _REMARK: Final[_Pair] = {
@@ -156,6 +160,8 @@ async def offer(desk: Desk, record: TurnRecord, off: frozenset[str], about: str 
         logout=manual.command(platform, "logout"),
         off=manual.command(platform, f"sources off {ALL}"),
     )
+    if own.devices is not None:
+        text += "\n" + _THEN[language]
     address = await own.address(question, about)
     label = _BUTTON[language].format(platform=NAMES[platform][language])
     control = Control("connect", record.turn, label, address)

@@ -316,6 +316,7 @@ async def staged(
     reset: bool = True,
     models: str = "",
     connectable: bool = False,
+    device: bool = False,
 ) -> AsyncGenerator[Stage, None]:
     """Serve the bot on the shared port with state of its own until the block ends.
 
@@ -330,12 +331,14 @@ async def staged(
         reset: Whether the simulator starts anew.
         models: Further models that a person may choose.
         connectable: Whether people may connect their own sources.
+        device: Whether they do so on a device page of Feishu, without our own.
     """
     bot = f"http://127.0.0.1:{house.port}" if connectable else ""
     settings = replace(
         demo_settings(Settings(home=str(house.home)), house.origin, bot),
         state=str(state),
         models=models,
+        feishu_device="yes" if device else "",
         model="offline" if models else "",
         anthropic_api_key="invented" if models else "",
     )
