@@ -6,7 +6,6 @@ Anyone may press. An opinion of an answer is taken from everybody, everything el
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Protocol, get_args
@@ -15,6 +14,7 @@ from agent.domain import Answer, ChatRef, Identity, Json, Language, Question
 from agent.durable import answers, inbox, keys, preferences
 from agent.durable.records import TurnRecord
 from agent.ports import Clock, Control, Table
+from connectors import wire
 from handlers.surface import feedback, replies, share
 from handlers.surface.replies import ButtonName, Note, ReasonName
 
@@ -74,10 +74,7 @@ class Ruling:
 def read(value: Json, at: str) -> Press | None:
     """What a control of ours carries: {a, t} (also as text), or "action turn"; None for others'."""
     if isinstance(value, str) and value.startswith("{"):
-        try:
-            value = json.loads(value)
-        except ValueError:
-            return None
+        value = wire.parse(value)
     if isinstance(value, Mapping):
         action, turn = value.get("a"), value.get("t")
     else:

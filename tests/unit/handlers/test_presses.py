@@ -57,6 +57,7 @@ async def ended(place: PlainPlace) -> TurnRecord:
         ("retry", None),
         ("retry a#b", None),
         ("{broken", None),
+        ('{"a":' * 100_000, None),
         ({"a": ["retry"], "t": 5}, None),
         (None, None),
     ],
