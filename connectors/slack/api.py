@@ -123,16 +123,23 @@ class SlackApi:
         return str(part(answer, "channel").get("id", ""))
 
     async def replies(self, channel: str, thread_ts: str, oldest: str) -> list[Body]:
-        """The last messages of a thread from `oldest` on, with their metadata."""
+        """The messages of a thread from `oldest` on with their metadata, at most 2,000."""
         form = {
             "channel": channel,
             "ts": thread_ts,
             "oldest": oldest,
-            "limit": "100",
+            "limit": "200",
             "include_all_metadata": "true",
         }
-        answer = await self._call("conversations.replies", form, as_form=True)
-        return list(answer.get("messages") or ())
+        found: list[Body] = []
+        for _ in range(10):
+            answer = await self._call("conversations.replies", form, as_form=True)
+            found += answer.get("messages") or ()
+            after = part(answer, "response_metadata").get("next_cursor")
+            if not after:
+                break
+            form["cursor"] = str(after)
+        return found
 
     async def thread_page(
         self, channel: str, thread_ts: str, cursor: str = "", *, oldest: str = ""

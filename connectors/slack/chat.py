@@ -15,12 +15,14 @@ from typing import Any, Final, Literal
 from agent.domain import ChatRef, Identity, Source
 from agent.errors import PlatformRefused, PlumblineError, Unavailable
 from agent.ports import Clock, Control, Frame, Sign
+from connectors.markup.pages import split_exact
 from connectors.markup.renderer import IncrementalRenderer
 from connectors.private import PrivateAnswer, quote
 from connectors.slack.api import SlackApi
 from connectors.slack.blocks import (
     FALLBACK,
     PAGE,
+    SECTION,
     Page,
     answer_pages,
     control_blocks,
@@ -45,9 +47,9 @@ _NOT_STREAMING: Final = "message_not_in_streaming_state"
 _TOO_BIG: Final = frozenset(
     ("msg_too_long", "msg_blocks_too_long", "invalid_blocks", "invalid_blocks_format")
 )
-_GONE: Final = frozenset(
-    ("thread_not_found", "message_not_found", "cant_update_message", "edit_window_closed")
-)
+_SHUT: Final = frozenset(("is_archived", "channel_type_not_supported"))
+_NOT_THERE: Final = _SHUT | {"not_in_channel", "channel_not_found", "user_not_in_channel"}
+"""Nobody may write in the channel, or we or the person are not there."""
 
 Mode = Literal["new", "stream", "edit"]
 """How the message stands: nothing posted, a stream that takes more, a message to edit."""
@@ -130,12 +132,22 @@ class SlackChat:
         key: str,
         controls: Sequence[Control] = (),
     ) -> None:
-        """Tell the asker alone, where the question stands; `key` is not needed for that."""
+        """Tell the asker alone: where the question stands, else in the direct chat.
+
+        `key` is not needed for that.
+        """
         del key
         root = "" if chat.thread is None else chat.thread
         words = own_words(text)
-        blocks = [section(words), *control_blocks(controls)] if controls else []
-        await self._api.post_ephemeral(chat.chat, asker.user, root, words, blocks)
+        blocks = [*map(section, split_exact(words, SECTION)), *control_blocks(controls)]
+        shown = blocks if controls else []
+        try:
+            await self._api.post_ephemeral(chat.chat, asker.user, root, words, shown)
+        except PlatformRefused as error:
+            if error.reason not in _NOT_THERE:
+                raise
+            channel = await self._api.open_direct(asker.user)
+            await self._api.post(channel, "", {"text": words, "blocks": shown})
 
     async def announce(self, chat: str, text: str, key: str, person: str = "") -> str:
         """Post to the channel; returns the ts."""
@@ -323,8 +335,7 @@ class SlackAnswer:
         try:
             await self._api.stop_stream(self._chat.chat, self._ts, content)
         except PlatformRefused as error:
-            if error.reason != _NOT_STREAMING and error.reason not in _TOO_BIG:
-                raise
+            log.info("stream not ended: %s", error.reason)
             taken = False
         self._mode, self._open_stream = "edit", False
         return taken
@@ -359,10 +370,9 @@ class SlackAnswer:
             try:
                 await self._api.update(self._chat.chat, self._ts, content)
             except PlatformRefused as error:
-                if error.reason in _GONE:
-                    return False
+                log.info("message not edited: %s", error.reason)
                 if error.reason not in _TOO_BIG:
-                    raise
+                    return False  # it was deleted, or may not be edited any more
             else:
                 return True
         return False

@@ -8,7 +8,7 @@ import pytest
 
 from agent.domain import ChatRef, Identity, Source
 from agent.errors import Misconfigured, PlatformRefused, RateLimited, Unavailable
-from agent.ports import Frame
+from agent.ports import Control, Frame
 from agent.stream import AnswerStream
 from connectors.markup.pages import split_exact
 from connectors.slack.blocks import SECTION, answer_pages
@@ -97,6 +97,36 @@ async def test_a_lost_answer_makes_no_second_message(slack: FakeSlack) -> None:
     await message.finish(frame("Whole.", done=True))
     assert [words_of(m) for m in slack.messages.values()] == ["Whole."]
     assert len(slack.named("chat.postMessage")) == 1
+
+
+async def test_a_lost_answer_is_found_among_many_replies(slack: FakeSlack) -> None:
+    for n in range(450):
+        slack.messages[f"{slack.clock.now():.0f}.9{n:05d}"] = {"ts": str(n), "text": "busy"}
+    slack.script["chat.postMessage"] = [httpx.ReadTimeout("lost")]
+    await SlackChat(slack.api, slack.clock).say(CHAT, "Once.", "turn1 notice")
+    assert [m["text"] for m in slack.messages.values()].count("Once.") == 1
+
+
+@pytest.mark.parametrize("dies", ["append", "stop", "edit"])
+@pytest.mark.parametrize("reason", ["message_not_found", "cant_update_message", "unheard_of"])
+async def test_an_answer_whose_message_is_taken_away_arrives_as_a_new_one(
+    slack: FakeSlack, dies: str, reason: str
+) -> None:
+    refused = httpx.Response(200, json={"ok": False, "error": reason})
+    message = answer(slack)
+    await message.show(frame("One "))
+    [gone] = slack.messages
+    del slack.messages[gone]
+    if dies == "append":
+        slack.script["chat.appendStream"] = [refused]
+        with pytest.raises(PlatformRefused):
+            await message.show(frame("One two "))
+    closed = httpx.Response(200, json={"ok": False, "error": "message_not_in_streaming_state"})
+    slack.script["chat.stopStream"] = [closed if dies == "edit" else refused]
+    slack.script["chat.update"] = [refused]
+    await message.finish(frame("One two three.", done=True))
+    [shown] = slack.messages.values()
+    assert "One two three." in words_of(shown)
 
 
 async def test_no_post_is_repeated_by_the_client(slack: FakeSlack) -> None:
@@ -228,3 +258,27 @@ async def test_signs_and_whispers(slack: FakeSlack) -> None:
     await chat.react(CHAT, "seen")
     await chat.whisper(CHAT, ASKER, "only you <!here> evil.com", "k")
     assert slack.named("chat.postEphemeral")[0]["text"] == "only you &lt;!here&gt; `evil.com`"
+
+
+@pytest.mark.parametrize(
+    "reason", ["not_in_channel", "channel_not_found", "user_not_in_channel", "is_archived"]
+)
+async def test_who_can_not_be_told_in_the_chat_is_told_directly(
+    slack: FakeSlack, reason: str
+) -> None:
+    refused = httpx.Response(200, json={"ok": False, "error": reason})
+    slack.script["chat.postEphemeral"] = [refused]
+    controls = (Control("connect", "turn1", "Connect"),)
+    await SlackChat(slack.api, slack.clock).whisper(CHAT, ASKER, "For you.", "key", controls)
+    [told] = slack.named("chat.postMessage")
+    assert (told["channel"], told["text"]) == ("DU1", "For you.")
+    assert "thread_ts" not in told
+    assert told["blocks"][-1]["type"] == "actions"
+
+
+async def test_a_long_whisper_with_buttons_stays_within_the_limits(slack: FakeSlack) -> None:
+    controls = (Control("share-yes", "turn1", "Yes"),)
+    text = "\n".join(f"🔒 Title {n} " + "&" * 100 for n in range(20))
+    await SlackChat(slack.api, slack.clock).whisper(CHAT, ASKER, text, "key", controls)
+    [told] = slack.named("chat.postEphemeral")
+    assert told["blocks"][-1]["type"] == "actions"

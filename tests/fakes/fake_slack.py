@@ -112,7 +112,10 @@ class FakeSlack:
         return {}
 
     def _conversations_replies(self, body: dict[str, Any]) -> dict[str, Any] | str:
-        return {"messages": list(self.messages.values())}
+        first, size = int(body.get("cursor", 0)), int(body["limit"])
+        after = first + size if first + size < len(self.messages) else ""
+        page = list(self.messages.values())[first : first + size]
+        return {"messages": page, "response_metadata": {"next_cursor": str(after)}}
 
 
 def words_of(message: dict[str, Any]) -> str:
