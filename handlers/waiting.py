@@ -1,21 +1,26 @@
-"""Tells people whose question waits: its place in the queue, or that it was asked twice."""
+"""Tells a person alone what became of a question that waits, was asked twice or got lost."""
 
 from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from agent import phrases
 from agent.durable import inbox
 from agent.durable.lock import Lease
 from agent.durable.records import TurnRecord
 from agent.errors import PlumblineError
-from handlers.surface import feedback, replies
+from handlers.surface import feedback, forgetting, replies
+from handlers.surface.places import pressed_at
 
 if TYPE_CHECKING:
     from handlers.wiring import Workplace
 
 log = logging.getLogger(__name__)
+
+_NOBODY_WAITS: Final = frozenset((forgetting.FORGET, "welcome"))
+"""Acts that no person has asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,23 @@ async def end_repeated(workplace: Workplace, record: TurnRecord, lease: Lease) -
     """End the second of two equal questions: the first one's answer is for both."""
     await _tell(workplace, record, replies.doubled(record.question.language))
     await inbox.finish(workplace.table, workplace.clock, record, lease, "CANCELLED")
+
+
+async def tell_lost(workplace: Workplace, record: TurnRecord, fault: Exception) -> None:
+    """Tell the person whose turn could not be delivered where it was asked; nobody waits for some.
+
+    What can not be told in any place is logged.
+    """
+    question = record.question
+    if question.act in _NOBODY_WAITS:
+        return
+    code = fault.code if isinstance(fault, PlumblineError) else PlumblineError.code
+    text = phrases.error(question.language, code)
+    try:
+        chat = workplace.chat(question.asker.platform)
+        await chat.whisper(pressed_at(question), question.asker, text, f"{record.turn} lost")
+    except PlumblineError as error:
+        log.warning("turn %s: nobody was told that it is lost: %s", record.turn, error.code)
 
 
 def _same(record: TurnRecord, other: TurnRecord) -> bool:

@@ -140,6 +140,7 @@ async def _answer(workplace: Workplace, record: TurnRecord, lease: Lease) -> Non
             if not isinstance(error, ForPerson) and record.attempt < MOST_ATTEMPTS:
                 raise
             log.exception("turn %s can not be delivered", record.turn)
+            await waiting.tell_lost(workplace, record, error)
             outcome = lost_turn()
         await save_turn(desk, record, lease, outcome)
 

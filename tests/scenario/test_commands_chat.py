@@ -185,6 +185,17 @@ async def test_c_sl_03_slash_ask_is_acknowledged_and_answered_once_in_a_thread(s
         assert model.asked == 1
 
 
+@pytest.mark.parametrize(("text", "answer"), [("help", "status"), (f"ask {HOTEL}", "PL-302")])
+async def test_a_slash_command_where_we_are_not_is_answered_in_the_direct_chat(
+    slack: Open, text: str, answer: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with slack() as bot:
+        between_two_people = "D0DEMO0011"
+        await plumb(bot, text, chat=between_two_people)
+        await told(bot, answer, await bot.direct())
+    caplog.clear()
+
+
 async def test_slash_new_forgets_the_direct_chat(slack: Open) -> None:
     async with slack() as bot:
         first = await bot.ask(HOTEL)

@@ -99,6 +99,9 @@ async def test_a_room_that_does_not_take_the_answer_ends_the_turn(
         reply_ = await bot.reply(said)
         assert reply_.messages == ()
         assert (await bot.turn(said.turn))["state"] == "FAILED"
+        where = {"platform": bot.platform, "chat": await bot.direct(), "as": "alice"}
+        [told] = await bot.get("messages", **where)
+        assert "PL-302" in told["text"]
         before = len(await bot.calls())
         assert "Words." in (await bot.ask("again?", chat=bot.group, mention=True)).shown
         assert before < 40, "it was tried again and again"
