@@ -13,6 +13,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("handlers", "agent", "connectors", "rag")
 
+IPV6_PROBE = "socket.bind (<socket.socket fd=3, family=10"
+"""urllib3, which the OpenSearch client brings along, looks on import whether IPv6 can be bound."""
+
 WATCH = """
 import json, os, pkgutil, importlib, sys, threading
 root, out = sys.argv[1], []
@@ -57,7 +60,7 @@ def python(code: str, *arguments: str, cwd: Path = ROOT) -> str:
 def test_importing_everything_does_nothing(package: str, tmp_path: Path) -> None:
     found = json.loads(python(WATCH, str(ROOT), package, cwd=tmp_path))
     assert len(found["names"]) >= 10
-    assert found["seen"] == []
+    assert [event for event in found["seen"] if not event.startswith(IPV6_PROBE)] == []
     assert found["threads"] == 1
     assert found["left"] == []
 
