@@ -180,7 +180,7 @@ class _Order:
 
 
 async def _ask(order: _Order) -> Reply:
-    return Reply(manual.line(order.language, "ask_what"))
+    return Reply(manual.line(order.language, "ask_what", order.platform))
 
 
 async def _new(order: _Order) -> Reply:
@@ -264,7 +264,7 @@ async def _status(order: _Order) -> Reply:
 async def _feedback(order: _Order) -> Reply:
     words = order.rest[:LONGEST_FEEDBACK]
     if not words:
-        return Reply(manual.line(order.language, "feedback_what"))
+        return Reply(manual.line(order.language, "feedback_what", order.platform))
     desk, record = order.desk, order.record
     await feedback.give(desk.table, desk.clock, record, record.question.asker, "said", words)
     return Reply(manual.line(order.language, "feedback_kept"))
@@ -286,7 +286,8 @@ async def _switched(order: _Order, *, to_pause: bool) -> Reply:
     place = pauses.EVERYWHERE if everywhere else pauses.place_of(record.question)
     if to_pause:
         await pauses.pause(desk.table, desk.clock, record.org, place, record.owner)
-        return Reply(manual.line(order.language, "paused_all" if everywhere else "paused_here"))
+        name = "paused_all" if everywhere else "paused_here"
+        return Reply(manual.line(order.language, name, order.platform))
     await pauses.resume(desk.table, record.org, place)
     return Reply(manual.line(order.language, "resumed"))
 

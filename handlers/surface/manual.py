@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 from agent.desk import Welcome
 from agent.domain import Language
+from handlers.surface.replies import command
 
 _Pair = dict[Language, str]
 Line = Literal[
@@ -159,16 +160,16 @@ _KINDS: Final[dict[str, _Pair]] = {
 }
 _LINES: Final[dict[Line, _Pair]] = {
     "ask_what": {
-        "zh": "请把问题写在命令后面，例如：/ask 出差住宿标准是多少？",
-        "en": "Write your question behind the command: /ask What is the hotel limit?",
+        "zh": "请把问题写在命令后面，例如：{ask} 出差住宿标准是多少？",
+        "en": "Write your question behind the command: {ask} What is the hotel limit?",
     },
     "new_in_channel": {
         "zh": "群里每个问题都是新的开始，没有要忘掉的内容。在话题里请 @我 发送 new。",
         "en": "In a channel each question starts anew. In a thread, mention me with the word new.",
     },
     "feedback_what": {
-        "zh": "请把意见写在命令后面，例如：/feedback 来源很有用",
-        "en": "Write what you think behind the command: /feedback The sources are useful",
+        "zh": "请把意见写在命令后面，例如：{feedback} 来源很有用",
+        "en": "Write what you think behind the command: {feedback} The sources are useful",
     },
     "feedback_kept": {"zh": "谢谢，您的意见已记下。", "en": "Thank you, your words are noted."},
     "model_only": {"zh": "只有一个模型可用。", "en": "There is one model only."},
@@ -185,12 +186,12 @@ _LINES: Final[dict[Line, _Pair]] = {
         "en": "Only administrators can do this. Please ask one of them.",
     },
     "paused_here": {
-        "zh": "好的，我在这里不再回答。发送 /resume 恢复。",
-        "en": "Done: I keep quiet in this chat. The command /resume lets me answer again.",
+        "zh": "好的，我在这里不再回答。发送 {resume} 恢复。",
+        "en": "Done: I keep quiet in this chat. The command {resume} lets me answer again.",
     },
     "paused_all": {
-        "zh": "好的，我在所有地方都不再回答。发送 /resume all 恢复。",
-        "en": "Done: I keep quiet everywhere. The command /resume all lets me answer again.",
+        "zh": "好的，我在所有地方都不再回答。发送 {resume} all 恢复。",
+        "en": "Done: I keep quiet everywhere. The command {resume} all lets me answer again.",
     },
     "resumed": {"zh": "好的，我重新开始回答。", "en": "Done: I answer again."},
     "listening": {
@@ -224,7 +225,7 @@ _WELCOME: Final[_Pair] = {
         "我读什么：{reads}\n"
         "保存多久：{kept}\n"
         "可以这样问：\n{examples}\n"
-        "发送 help 查看命令。To switch to English, send: /lang en"
+        "发送 help 查看命令。To switch to English, send: lang en"
     ),
     "en": (
         "Hello, I am Plumbline.\n"
@@ -256,11 +257,6 @@ WELCOME: Final[dict[Language, Welcome]] = {
         ),
     ),
 }
-
-
-def command(platform: str, words: str) -> str:
-    """A command as a person has to write it there."""
-    return f"/plumb {words}" if platform == "slack" else f"/{words}"
 
 
 def help_text(language: Language, platform: str, *, admin: bool = False) -> str:
@@ -347,9 +343,10 @@ def switched_off(language: Language, platform: str, kinds: Sequence[str]) -> str
     )
 
 
-def line(language: Language, name: Line) -> str:
-    """One short text about a command."""
-    return _LINES[name][language]
+def line(language: Language, name: Line, platform: str = "feishu") -> str:
+    """One short text about a command; `platform` is where people write it."""
+    text = _LINES[name][language]
+    return text.format_map({word: command(platform, word) for word in _COMMANDS})
 
 
 def welcome(language: Language, said: Welcome | None) -> str:

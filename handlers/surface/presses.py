@@ -158,7 +158,7 @@ class _Case:
         return keys.action_turn_id(self.press.subject, self.person.user, self.press.at)
 
     def says(self, name: Note, work: Question | None = None) -> Ruling:
-        text = replies.note(self.language, name)
+        text = replies.note(self.language, name, self.person.platform)
         return Ruling(text, name, self.turn, work, self.record.question.chat)
 
     def work(self, act: str) -> Question:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from agent.domain import Language
+from agent.domain import Language, Platform
 
 _Pair = dict[Language, str]
 
@@ -67,8 +67,8 @@ _NOTES: Final[dict[Note, _Pair]] = {
         "en": "Noted. What was wrong with it? Choose a reason, so that it can be mended.",
     },
     "reason_noted": {
-        "zh": "谢谢，原因已记下。想多说几句，请发送 /feedback 加上您的话。",
-        "en": "Thank you, the reason is noted. To say more, send /feedback and your words.",
+        "zh": "谢谢，原因已记下。想多说几句，请发送 {feedback} 加上您的话。",
+        "en": "Thank you, the reason is noted. To say more, send {feedback} and your words.",
     },
     "again": {"zh": "好的，正在重新回答。", "en": "All right, I am answering again."},
     "showing": {"zh": "原文单独发给您。", "en": "I am sending the passages to you alone."},
@@ -138,9 +138,14 @@ _HELD_BACK: Final[_Pair] = {
 _NONE: Final[_Pair] = {"zh": "无", "en": "none"}
 
 
-def note(language: Language, name: Note) -> str:
-    """One sentence for a person who pressed something."""
-    return _NOTES[name][language]
+def command(platform: str, words: str) -> str:
+    """A command as a person has to write it there."""
+    return f"/plumb {words}" if platform == "slack" else f"/{words}"
+
+
+def note(language: Language, name: Note, platform: Platform = "feishu") -> str:
+    """One sentence for a person who pressed something; `platform` is where they write commands."""
+    return _NOTES[name][language].replace("{feedback}", command(platform, "feedback"))
 
 
 def reason_known(language: Language, reason: ReasonName) -> str:

@@ -87,7 +87,7 @@ async def told(bot: Stage, text: str, login: str, chat: str) -> Json:
 
 async def heard(bot: Stage, answer: Json, note: Note, login: str, reply: Reply) -> None:
     """That a person heard a note: in the toast on Feishu, privately on Slack."""
-    text = replies.note("en", note)
+    text = replies.note("en", note, bot.platform)
     if bot.platform == "feishu":
         assert answer["toast"]["content"] == text
     else:

@@ -111,7 +111,7 @@ async def test_sources_off_searches_nothing_and_says_so_until_they_are_on_again(
         assert "650" not in refused.shown
         assert refused.answer.status == "refused"
         assert manual.switched_off("en", bot.platform, ["kb"]) in refused.shown
-        assert manual.command(bot.platform, "sources on kb") in refused.shown
+        assert replies.command(bot.platform, "sources on kb") in refused.shown
         others = await bot.ask(HOTEL, "bob")
         assert "650" in others.shown
         await bot.ask("sources on kb")
@@ -127,10 +127,10 @@ async def test_an_unknown_command_is_answered_and_never_searched(stage: Open) ->
         reply = await bot.ask("/hotel limit in Shanghai")
         assert reply.answer.steps == 0
         assert "no command" in reply.shown
-        assert manual.command(bot.platform, "help") in reply.shown
+        assert replies.command(bot.platform, "help") in reply.shown
         assert "650" not in reply.shown
         nearest = (await bot.ask("/statsu")).shown
-        assert manual.command(bot.platform, "status") in nearest
+        assert replies.command(bot.platform, "status") in nearest
 
 
 async def test_model_lists_what_is_offered_and_refuses_the_rest(feishu: Open) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
@@ -11,7 +12,7 @@ import pytest
 from agent.desk import Reply
 from agent.domain import Language, Platform
 from agent.durable import preferences
-from handlers.surface import manual
+from handlers.surface import manual, replies
 from handlers.surface.commands import WORDS, Command, CommandName, parse, parse_slash, run
 from tests.fakes.desk import PlainPlace, asked
 
@@ -118,7 +119,7 @@ async def test_an_unknown_command_is_told_its_nearest_names(
     tmp_path: Path, text: str, platform: Platform, named: list[str]
 ) -> None:
     reply, _, _ = await obeyed(tmp_path, text, platform)
-    shown = manual.command(platform, text[1:])
+    shown = replies.command(platform, text[1:])
     assert reply.text == manual.unknown_command(
         "en", platform, text[1:], [name.rpartition(" ")[2].lstrip("/") for name in named]
     )
@@ -149,8 +150,19 @@ def test_help_has_a_line_for_each_command_and_no_long_ones(
     text = manual.help_text(language, platform, admin=admin)
     _, *groups = text.split("\n\n")
     lines = [line for group in groups for line in group.split("\n")[1:]]
-    names = [line.removeprefix(manual.command(platform, "")).split()[0] for line in lines]
+    names = [line.removeprefix(replies.command(platform, "")).split()[0] for line in lines]
     known = {name for name in get_args(CommandName) if name != "unknown"}
     assert set(WORDS.values()) == known
     assert sorted(names) == sorted(known if admin else known - {"pause", "resume", "listen"})
     assert max(map(len, lines)) <= 72
+
+
+@pytest.mark.parametrize("language", get_args(Language))
+def test_no_text_sends_people_of_slack_to_a_command_that_is_not_ours(language: Language) -> None:
+    """Slack has a /feedback of its own, which brings the words to Slack."""
+    texts = [manual.line(language, name, "slack") for name in get_args(manual.Line)]
+    texts += [replies.note(language, name, "slack") for name in get_args(replies.Note)]
+    texts += [manual.help_text(language, "slack", admin=True), manual.welcome(language, None)]
+    named = {word for text in texts for word in re.findall(r"(?:^|[^\w/])(/[a-z]+)", text)}
+    assert named == {"/plumb"}
+    assert "/feedback " in replies.note(language, "reason_noted", "feishu")
