@@ -113,6 +113,10 @@ class EmbeddedIndex:
         """The fingerprint of each document of a space."""
         return await asyncio.to_thread(self._fingerprints, space)
 
+    async def aclose(self) -> None:
+        """Let go of the file."""
+        await asyncio.to_thread(self.close)
+
     def close(self) -> None:
         """Let go of the file; the next call opens it again."""
         with self._lock:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent.errors import Misconfigured
 from agent.ports import Clock, Table, Tool
 from rag.calibration import load_calibration
 from rag.catalog import Catalog
 from rag.embedded_index import EmbeddedIndex
 from rag.embedders import open_embedder
 from rag.ingest import Ingestion
+from rag.opensearch.target import Target
 from rag.ports import Embedder, SearchIndex
 from rag.read_tool import read_tool
 from rag.retrieval import Retriever, SearchSettings
@@ -30,15 +32,51 @@ class Knowledge:
         """The way in."""
         return Ingestion(self.index, self.embedder, self.catalog)
 
+    async def rebuild(self) -> int:
+        """Write the index anew with today's embedder and format; how many passages it holds.
 
-def open_knowledge(home: Path, embedder: str, table: Table, org: str, clock: Clock) -> Knowledge:
-    """The embedded knowledge base under a folder; nothing is read or loaded before it is used.
+        Raises:
+            Misconfigured: it is the embedded one, which has no room for two.
+        """
+        from rag.opensearch.index import OpenSearchIndex
+        from rag.opensearch.rebuild import rebuild
+
+        if not isinstance(self.index, OpenSearchIndex):
+            raise Misconfigured(
+                "Only an index in OpenSearch is rebuilt in place: delete the embedded one's file"
+                " and run `plumbline kb add` again."
+            )
+        return await rebuild(self.index, self.embedder)
+
+
+def open_knowledge(
+    home: Path,
+    embedder: str,
+    table: Table,
+    org: str,
+    clock: Clock,
+    opensearch: Target | None = None,
+) -> Knowledge:
+    """The knowledge base in OpenSearch, or the embedded one under a folder.
+
+    Nothing is read before it is used; OpenSearch's client is loaded only when it is chosen.
 
     Raises:
         Misconfigured: there is no such embedder.
     """
-    index = EmbeddedIndex(home / "index" / "kb.sqlite")
-    return Knowledge(index, open_embedder(embedder), Catalog(table, org, clock))
+    return Knowledge(
+        _open_index(home, org, clock, opensearch),
+        open_embedder(embedder),
+        Catalog(table, org, clock),
+    )
+
+
+def _open_index(home: Path, org: str, clock: Clock, opensearch: Target | None) -> SearchIndex:
+    if opensearch is None:
+        return EmbeddedIndex(home / "index" / "kb.sqlite")
+    from rag.opensearch.index import open_index
+
+    return open_index(opensearch, org, clock)
 
 
 def build_tools(

@@ -103,6 +103,10 @@ class SearchIndex(Protocol):
         """The fingerprint of every completely indexed document of a space, by source id."""
         ...
 
+    async def aclose(self) -> None:
+        """Let go of what is open; the next call opens it again."""
+        ...
+
 
 class Embedder(Protocol):
     """Texts to unit vectors. The same text gives the same vector in any batch; "" gives zeros."""

@@ -56,6 +56,7 @@ async def claim(
     following = next_generation(found, embedder, dimensions)
     await create(server, following, "", serverless=serverless)
     await swap(server, alias, found, following)
+    await drop(server, found)
 
 
 def next_generation(found: Generation, embedder: str, dimensions: int) -> Generation:
@@ -67,18 +68,23 @@ def next_generation(found: Generation, embedder: str, dimensions: int) -> Genera
 async def create(server: Server, generation: Generation, alias: str, *, serverless: bool) -> None:
     """Make an index; behind no alias when that is "", in place of what broke off under the name."""
     if not alias:
-        await server.call("DELETE", f"/{generation.name}", missing=True)
+        await drop(server, generation)
     body = index_body(generation, alias, serverless=serverless)
     await server.call("PUT", f"/{generation.name}", body)
 
 
 async def swap(server: Server, alias: str, old: Generation, new: Generation) -> None:
-    """Let the alias stand for another index from one moment to the next; the old one is removed."""
+    """Let the alias stand for another index from one moment to the next; the old one stays."""
     actions = [
         {"add": {"index": new.name, "alias": alias}},
-        {"remove_index": {"index": old.name}},
+        {"remove": {"index": old.name, "alias": alias}},
     ]
     await server.call("POST", "/_aliases", {"actions": actions})
+
+
+async def drop(server: Server, generation: Generation) -> None:
+    """Remove an index; one that is gone is no error."""
+    await server.call("DELETE", f"/{generation.name}", missing=True)
 
 
 async def scan(

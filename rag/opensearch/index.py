@@ -21,7 +21,8 @@ from rag.opensearch.entries import (
 )
 from rag.opensearch.mapping import alias_of
 from rag.opensearch.search import Question, find
-from rag.opensearch.server import OpenSearchServer, Server, Target
+from rag.opensearch.server import OpenSearchServer, Server
+from rag.opensearch.target import Target
 from rag.ports import EVERYTHING, Channels, Filters
 
 

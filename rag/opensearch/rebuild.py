@@ -23,16 +23,19 @@ from rag.opensearch.mapping import Generation
 from rag.ports import Embedder
 
 _BATCH = 64
+_GRACE = 30.0
+"""Seconds that the old index stays after the swap: longer than any search may take."""
 
 _Hit = dict[str, Any]
 
 
-async def rebuild(index: OpenSearchIndex, embedder: Embedder) -> int:
+async def rebuild(index: OpenSearchIndex, embedder: Embedder, grace: float = _GRACE) -> int:
     """Write everything anew in today's format, with this embedder's vectors; how many chunks.
 
     Searches go on in the old index until the last moment. Whoever writes meanwhile gets Unavailable
     on a domain; a collection knows no such lock, so nothing may be added there meanwhile. A run
-    that breaks off leaves the old index as it was.
+    that breaks off leaves the old index as it was. `grace` is how many seconds the old one stays
+    for searches under way.
     """
     old = await generations.current(index.server, index.alias)
     if old is None:
@@ -48,6 +51,8 @@ async def rebuild(index: OpenSearchIndex, embedder: Embedder) -> int:
     finally:
         if not swapped:
             await _lock(index, old, locked=False)
+    await index.clock.sleep(grace)
+    await generations.drop(index.server, old)
     return count
 
 

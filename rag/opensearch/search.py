@@ -93,8 +93,12 @@ async def _second_step(
     if question.direction is not None and known.languages:
         bodies.append(queries.sampled(question.direction, readers, filters, known.languages))
     told = [taken(part) for part in await parts(server, index, bodies)] if bodies else []
-    sample = told[-1] if len(told) > bool(boosts) else {}
-    return _found(told[0]) if boosts else {}, _means(sample)
+    worded = _found(told[0]) if boosts else {}
+    if question.vector is None:
+        return worded, {}
+    if question.direction is None:
+        return worded, dict.fromkeys(sorted(known.languages), 0.0)
+    return worded, _means(told[-1] if known.languages else {})
 
 
 async def _compare(

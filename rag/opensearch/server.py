@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Protocol, cast
 
 from opensearchpy import AsyncHttpConnection, AsyncOpenSearch
 from opensearchpy.exceptions import ConnectionError as Unreachable
 from opensearchpy.exceptions import OpenSearchException, TransportError
 
 from agent.errors import ForPerson, Misconfigured, PlumblineError, RateLimited, Unavailable
+from rag.opensearch.target import Target
 
 Body = Mapping[str, Any] | str
 Answer = dict[str, Any]
@@ -28,26 +28,6 @@ class IndexRefused(ForPerson):
     """OpenSearch did not take a request or a document, and will not take it later."""
 
     code = "PL-323"
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """Where the index is and how to get in.
-
-    `aws` is the service that requests are signed for: "es" (a managed domain), "aoss" (serverless)
-    or "" for none. Without it, a user and a password are sent when there is a user.
-    """
-
-    url: str
-    aws: Literal["", "es", "aoss"] = ""
-    region: str = ""
-    user: str = ""
-    password: str = field(default="", repr=False)
-
-    @property
-    def serverless(self) -> bool:
-        """Whether it is a collection: no own ids, no refresh on demand, another vector engine."""
-        return self.aws == "aoss"
 
 
 class Server(Protocol):
@@ -176,14 +156,23 @@ async def parts(
 ) -> list[Answer | PlumblineError]:
     """Several searches of one index in one request: what each answers, or why it does not.
 
-    Where there is no index the answers are {}.
+    Where there is no index the answers are {}. What could not be answered now is asked once more:
+    the index may just have been replaced.
 
     Raises:
         PlumblineError: as `Server.call`, for the request as a whole.
     """
     lines = (f"{_WHOLE_COUNTS}\n{json.dumps(body)}\n" for body in bodies)
-    answer = await server.call("POST", f"/{index}/_msearch", "".join(lines))
-    return [_part(told) for told in cast("list[Answer]", answer["responses"])]
+    text = "".join(lines)
+    told = await _told(server, index, text)
+    if any(isinstance(part, Unavailable) for part in told):
+        told = await _told(server, index, text)
+    return told
+
+
+async def _told(server: Server, index: str, text: str) -> list[Answer | PlumblineError]:
+    answer = await server.call("POST", f"/{index}/_msearch", text)
+    return [_part(told, index) for told in cast("list[Answer]", answer["responses"])]
 
 
 def taken(part: Answer | PlumblineError) -> Answer:
@@ -197,11 +186,13 @@ def taken(part: Answer | PlumblineError) -> Answer:
     return part
 
 
-def _part(told: Answer) -> Answer | PlumblineError:
+def _part(told: Answer, index: str) -> Answer | PlumblineError:
     error = cast("Answer | None", told.get("error"))
     if error is None:
         return told
     if error["type"] == _NO_INDEX:
-        return {}
+        if error.get("index") == index:
+            return {}
+        return Unavailable("the index was replaced during a search")
     causes = cast("list[Answer]", error.get("root_cause") or [error])
     return fault(int(told["status"]), error["type"], str(causes[0].get("reason", "")))

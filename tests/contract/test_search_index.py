@@ -154,6 +154,25 @@ async def test_exact_tokens_are_found_in_any_spelling(index: SearchIndex) -> Non
         assert (await ask(index, query)).words[0].found.document.source == wanted
 
 
+async def test_other_readers_hold_with_the_end_of_the_call(index: SearchIndex) -> None:
+    hr = frozenset({"group:hr"})
+    await put(index, document("own", readers=hr), "alpha", "alpha beta")
+    await put(index, document("inherits", inherited=True), "alpha", "beta")
+    await put(index, document("elsewhere", space="t", inherited=True), "gamma")
+    before = await ask(index, "alpha beta")
+    assert sources(before) == {"inherits"}
+    assert await index.set_readers("s", hr, ALL) == {"inherits"}
+    assert await index.set_readers("s", hr, ALL) == set()
+    assert sources(await ask(index, "alpha beta gamma")) == {"elsewhere"}
+    found = await ask(index, "alpha beta", hr)
+    assert sources(found) == {"own", "inherits"}
+    assert all(hit.found.document.readers == hr for hit in found.words)
+    assert all(hit.similarity > 0 for hit in found.words)
+    assert await index.read("inherits", ALL) == ()
+    await index.set_readers("s", ALL, hr)
+    assert await ask(index, "alpha beta") == before
+
+
 async def test_a_chunk_comes_back_as_it_was_put(index: SearchIndex) -> None:
     doc = document("d", title="T", version="2", url="https://kb.example/d", group="g")
     chunk = Chunk(0, "alpha \U0001f600", "A > B", 0)

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from agent.stores.system_clock import RandomIds, SystemClock
 from rag.opensearch.index import OpenSearchIndex, open_index
-from rag.opensearch.server import Target
+from rag.opensearch.target import Target
 
 
 @asynccontextmanager

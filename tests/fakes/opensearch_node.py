@@ -75,7 +75,10 @@ def artefacts() -> Path:
 def _fetch(lib: Path) -> None:
     command = ["mvn", "-q", "-B", "-f", str(FILES / "pom.xml")]
     command += ["dependency:copy-dependencies", f"-DoutputDirectory={lib}"]
-    subprocess.run(command, check=True, timeout=_DOWNLOAD_SECONDS, stdin=subprocess.DEVNULL)
+    try:
+        subprocess.run(command, check=True, timeout=_DOWNLOAD_SECONDS, stdin=subprocess.DEVNULL)
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as fault:
+        raise NoNode(f"the node's artefacts could not be fetched: {fault}") from fault
     for plugin in lib.glob("*.zip"):
         with zipfile.ZipFile(plugin) as packed:
             for name in packed.namelist():
