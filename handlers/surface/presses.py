@@ -12,7 +12,7 @@ from typing import Final, Protocol, get_args
 
 from agent.domain import Answer, ChatRef, Identity, Json, Language, Question
 from agent.durable import answers, inbox, keys, preferences
-from agent.durable.records import TurnRecord
+from agent.durable.records import TurnRecord, text_of, time_of
 from agent.ports import Clock, Control, Table
 from connectors import wire
 from handlers.surface import feedback, replies, share
@@ -22,9 +22,14 @@ REASON: Final = "reason-"
 """Stands before the name of a reason in a control's action."""
 SHOWN_AGAIN_AFTER: Final = 5.0
 """Seconds after which the sources button shows the passages to the same person again."""
+UNTAKEN_AFTER: Final = 3.0
+"""Seconds after which a press whose work never came to the inbox has failed: its request takes 2.5
+at most."""
 _NAMES: Final = (
     frozenset(get_args(ButtonName)) | {REASON + name for name in get_args(ReasonName)} | share.ACTS
 )
+_OF_A_QUESTION: Final = share.ACTS | {"retry", "human"}
+"""What needs the question, and ends when its message is recalled."""
 _MICROSECONDS: Final = 1e14
 _MILLISECONDS: Final = 1e11
 
@@ -120,7 +125,7 @@ async def decide(desk: Desk, press: Press, person: Identity) -> Ruling:
     case = _Case(desk, press, person, record, chosen.language_or(record.question.language))
     if press.action.startswith(REASON):
         return await case.reason()
-    if inbox.is_recalled(record.question) and press.action in ("retry", "human"):
+    if inbox.is_recalled(record.question) and press.action in _OF_A_QUESTION:
         return _told(case.language, "gone")
     by_name = {
         "sources": case.sources,
@@ -173,16 +178,25 @@ class _Case:
             about=self.record.turn,
         )
 
-    async def claims(self, action: str, again: float = 0.0) -> bool:
+    async def claims(self, action: str) -> bool:
+        """Whether this press may have the action's effect, which happens once."""
+        return not await self.taken(action) and await self._claim(action, UNTAKEN_AFTER)
+
+    async def taken(self, action: str) -> bool:
+        """Whether another press has the action's effect: its work is in the inbox or on its way."""
+        table = self.desk.table
+        item = await table.get(keys.claim(self.record.turn, action))
+        if item is None or item["by"] == self.turn:
+            return False
+        if time_of(item, "until") > self.desk.clock.now():
+            return True
+        return await table.get(keys.arrival(text_of(item, "by"))) is not None
+
+    async def _claim(self, action: str, again: float) -> bool:
         desk, record = self.desk, self.record
         return await feedback.claim(
             desk.table, desk.clock, record.org, record.turn, action, self.turn, again
         )
-
-    async def superseded(self) -> bool:
-        """Whether a retry of somebody's other press stands in place of the answer."""
-        item = await self.desk.table.get(keys.claim(self.record.turn, "retry"))
-        return item is not None and item["by"] != self.turn
 
     async def opinion(self) -> Ruling:
         verdict: feedback.Verdict = "helpful" if self.press.action == "helpful" else "unhelpful"
@@ -205,7 +219,7 @@ class _Case:
         return self.says("reason_noted")
 
     async def sources(self) -> Ruling:
-        if await self.claims(f"sources-{keys.short(self.person.user)}", SHOWN_AGAIN_AFTER):
+        if await self._claim(f"sources-{keys.short(self.person.user)}", SHOWN_AGAIN_AFTER):
             return self.says("showing", self.work("sources"))
         return self.says("showing")
 
@@ -223,7 +237,7 @@ class _Case:
     async def human(self) -> Ruling:
         if self.person.user != self.record.question.asker.user:
             return self.says("only_asker")
-        if await self.superseded():
+        if await self.taken("retry"):
             return self.says("superseded")
         if not await self.claims("human"):
             return self.says("already_passed_on")
@@ -233,8 +247,7 @@ class _Case:
         if self.person.user != self.record.question.asker.user:
             return self.says("only_asker")
         name: share.ShareNote = "listing" if self.press.action == share.SHARE else "sharing"
-        claimed = await self.desk.table.get(keys.claim(self.record.turn, share.SHARE))
-        if (claimed is not None and claimed["by"] != self.turn) or (
+        if await self.taken(share.SHARE) or (
             name == "sharing" and not await self.claims(share.SHARE)
         ):
             text = share.note(self.language, "shared")

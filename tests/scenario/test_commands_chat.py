@@ -280,7 +280,7 @@ async def test_an_administrator_pauses_a_chat_and_it_says_so_once(stage: Open) -
             await plumb(bot, "pause", "alice", bot.group)
             await told(bot, manual.line("en", "admins_only"), bot.group)
             await plumb(bot, "pause", "dana", bot.group)
-            await told(bot, manual.line("en", "paused_here"), bot.group, "dana")
+            await told(bot, manual.line("en", "paused_here", bot.platform), bot.group, "dana")
         else:
             refused = await bot.ask("/pause", chat=bot.group, mention=True)
             assert refused.answer.text in {

@@ -164,7 +164,7 @@ async def test_buttons_that_need_the_words_of_a_recalled_question_say_that_it_is
     await bot.recall(1)
     await bot.work()
     asker = (await bot.stored(bot.turn(1))).question.asker
-    for action in ("retry", "human"):
+    for action in ("retry", "human", "share", "share-yes"):
         ruling = await presses.decide(bot, presses.Press(action, bot.turn(1), "1"), asker)
         assert (ruling.outcome, ruling.work) == ("gone", None)
     helpful = await presses.decide(bot, presses.Press("helpful", bot.turn(1), "1"), asker)

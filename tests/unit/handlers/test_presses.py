@@ -12,6 +12,7 @@ from agent.citations import SourceCollector
 from agent.domain import Answer, Citation, Identity, Json, Passage
 from agent.durable import answers, inbox, lock
 from agent.durable.answers import Evidence, StoredAnswer
+from agent.durable.intake import take
 from agent.durable.records import TurnRecord
 from handlers.surface import feedback, presses, replies
 from handlers.surface.actions import passages
@@ -19,6 +20,7 @@ from handlers.surface.presses import Press
 from tests.fakes.desk import PlainPlace, asked
 from tests.fakes.turns import ALICE
 
+DAYS = 20 * 86_400.0
 BOB = replace(ALICE, user="ou_demo_bob")
 
 
@@ -101,6 +103,27 @@ async def test_c_se_03_only_the_asker_is_obeyed_and_once(tmp_path: Path) -> None
     for action in ("retry", "human"):
         late = await presses.decide(place, Press(action, record.turn, "4"), ALICE)
         assert (late.outcome, late.work) == ("superseded", None)
+
+
+@pytest.mark.parametrize("action", ["retry", "human", "share-yes"])
+async def test_a_press_whose_work_never_came_to_the_inbox_blocks_no_later_one(
+    tmp_path: Path, action: str
+) -> None:
+    place = PlainPlace(tmp_path)
+    record = await ended(place)
+
+    async def press(at: str) -> presses.Ruling:
+        return await presses.decide(place, Press(action, record.turn, at), ALICE)
+
+    assert (await press("1")).work is not None
+    assert (await press("2")).work is None, "the first one is on its way"
+    place.clock.advance(presses.UNTAKEN_AFTER)
+    third = await press("3")
+    assert third.work is not None
+    assert await take(third.work, "ev", place, third.turn) == "accepted"
+    place.clock.advance(DAYS)
+    assert (await press("4")).work is None
+    assert (await press("3")).turn == third.turn
 
 
 async def test_c_sl_10_a_press_under_another_team_id_finds_its_turn(tmp_path: Path) -> None:
