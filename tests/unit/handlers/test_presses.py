@@ -17,6 +17,7 @@ from agent.durable.records import TurnRecord
 from handlers.surface import feedback, presses, replies
 from handlers.surface.actions import passages
 from handlers.surface.presses import Press
+from tests.fakes.clock import FakeClock
 from tests.fakes.desk import PlainPlace, asked
 from tests.fakes.turns import ALICE
 
@@ -110,6 +111,7 @@ async def test_a_press_whose_work_never_came_to_the_inbox_blocks_no_later_one(
     tmp_path: Path, action: str
 ) -> None:
     place = PlainPlace(tmp_path)
+    place.clock = clock = FakeClock()
     record = await ended(place)
 
     async def press(at: str) -> presses.Ruling:
@@ -117,11 +119,11 @@ async def test_a_press_whose_work_never_came_to_the_inbox_blocks_no_later_one(
 
     assert (await press("1")).work is not None
     assert (await press("2")).work is None, "the first one is on its way"
-    place.clock.advance(presses.UNTAKEN_AFTER)
+    clock.advance(presses.UNTAKEN_AFTER)
     third = await press("3")
     assert third.work is not None
     assert await take(third.work, "ev", place, third.turn) == "accepted"
-    place.clock.advance(DAYS)
+    clock.advance(DAYS)
     assert (await press("4")).work is None
     assert (await press("3")).turn == third.turn
 
