@@ -278,6 +278,8 @@ class FeishuAnswer:
                     self._tables = 0
                 else:
                     log.info("card takes no final text: %s", error.reason)
+                    if self._streaming and error.reason not in _STREAM_ENDED:
+                        await self._end_streaming(frame)
                     return False
             else:
                 break

@@ -188,6 +188,19 @@ async def test_refused_card_is_simplified_then_text(feishu: FakeFeishu) -> None:
     assert content["text"].startswith("a b ＜at id=all＞＜/at＞ evil. com [1]")
 
 
+@pytest.mark.parametrize("code", [230002, 300317, 99999])
+async def test_a_card_that_takes_no_final_text_stops_saying_that_it_is_generating(
+    feishu: FakeFeishu, code: int
+) -> None:
+    feishu.script["update"] = [(200, {"code": code, "msg": "x"})] * 3
+    message = answer(feishu)
+    await message.show(frame("a"))
+    await message.finish(frame("a b", done=True))
+    [closing] = feishu.named("settings")
+    assert json.loads(closing["settings"])["config"]["streaming_mode"] is False
+    assert text_of(feishu.messages[-1][2]) == "a b"
+
+
 ANSWERS: list[Answer] = [
     (200, {"code": 0}),
     (500, "upstream error"),
