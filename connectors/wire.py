@@ -12,6 +12,8 @@ MAX_TEXT_BYTES = 180_000
 """The longest text kept of one message: Feishu allows 150 KB, Slack 40,000 characters."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+"""Controls, marks of direction and blanks without width; the joiner stays, emoji need it."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@=+/-]{0,127}")
 _WHOLE = re.compile(r"[0-9]{1,15}")
 _SECONDS = re.compile(r"[0-9]{1,12}(\.[0-9]{1,9})?")
@@ -61,8 +63,9 @@ def clip(value: str) -> str:
 
 
 def name(value: object) -> str:
-    """A shown name on one line of at most 100 characters."""
-    return " ".join(text(value).split())[:100]
+    """A shown name on one line of at most 100 characters, none of which hides or turns others."""
+    line = _HIDDEN.sub("", " ".join(text(value).split()))
+    return " ".join(line.split())[:100]
 
 
 def identifier(value: object) -> str:

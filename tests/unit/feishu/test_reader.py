@@ -118,3 +118,18 @@ def test_a_very_long_text_is_cut_at_a_character() -> None:
 
 def test_lone_surrogates_are_replaced() -> None:
     assert _read(_payload({"text": "a\ud800b"})).question.text == "a\ufffdb"
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("report\u202efdp.exe", "reportfdp.exe"),
+        ("a\x00b\x1b[31m.pdf", "ab[31m.pdf"),
+        ("two\n \u2066lines\u2069\ufeff", "two lines"),
+        ("\u200b\u200f", ""),
+        ("家庭👩\u200d👩\u200d👧.png", "家庭👩\u200d👩\u200d👧.png"),
+        (5, ""),
+    ],
+)
+def test_no_name_hides_or_turns_what_stands_beside_it(name: object, shown: str) -> None:
+    assert wire.name(name) == shown
