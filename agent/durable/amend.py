@@ -54,7 +54,10 @@ async def withdraw(table: Table, clock: Clock, org: str, turn: str) -> TurnRecor
 
 
 async def amend(table: Table, edited: Question, turn: str, at: float) -> bool:
-    """Give a waiting turn the words that its message has since `at`; False when none waits."""
+    """Give a waiting turn the words that its message has since `at`; False when none waits.
+
+    Words under another person's name are not taken: they would be asked with the asker's rights.
+    """
     arrival = await table.get(keys.arrival(turn))
     if arrival is None:
         return False
@@ -64,6 +67,8 @@ async def amend(table: Table, edited: Question, turn: str, at: float) -> bool:
         if item is None or item["state"] != "RECEIVED":
             return False
         known = TurnRecord.from_item(item).question
+        if edited.asker.user != known.asker.user:
+            return False
         if float(known.platform_hints.get(_EDITED, "0")) >= at:
             return True
         question = replace(

@@ -14,7 +14,7 @@ from agent.domain import Platform
 from agent.durable import inbox, keys
 from agent.durable.records import TurnRecord, Versions
 from handlers.surface import presses, replies
-from tests.fakes.corner import Corner
+from tests.fakes.corner import START, Corner
 from tests.fakes.scripted_model import ScriptedModel, call, reply
 from tests.fakes.stage import until
 from tests.scenario.conftest import SLACK_LATER, Open
@@ -258,6 +258,16 @@ async def test_an_edit_makes_no_turn_and_changes_no_answer(slack: Corner) -> Non
     assert slack.answers == [f"To {PLAIN}"]
     (record,) = await slack.turns()
     assert (record.state, record.question.text) == ("DONE", PLAIN)
+
+
+async def test_words_under_another_name_are_not_asked_as_the_askers(slack: Corner) -> None:
+    await slack.say(1, PLAIN)
+    edited = slack.message_event(1, "What does Alice earn?", by="mallory")
+    edited["edited"] = {"user": edited["user"], "ts": f"{START + 5}.000000"}
+    await slack.changed(edited)
+    await slack.work()
+    question = (await slack.stored(slack.turn(1))).question
+    assert (question.text, question.asker.user) == (PLAIN, "U0ALICE")
 
 
 async def test_a_preview_or_an_edit_of_our_own_is_no_edit(slack: Corner) -> None:
