@@ -22,17 +22,18 @@ _ASKING_ZH: Final = re.compile(
     "什么时候|多长时间|怎么办|怎么样|怎样|怎么|如何|为什么|什么|为何|有多少|多少钱|多少|多久|有哪些|"
     "哪些|哪个|哪里|哪儿|哪天|哪一天|哪家|哪一家|哪位|有几|几点|几个|几|是否|能不能|可不可以|可以|"
     "请问|请|帮我|帮忙|查一下|找一下|看一下|告诉我|想知道|是不是|有没有|一下|那次|这次|那个|这个|"
+    "(?:定|约)(?=在?(?:哪|什么时候|几))|"
     "最后|最终|到底|一共|总共|目前|我们|咱们|我|你|吗|呢|吧|啊|谁|(?<![但还要若可])是(?!否)|"
     "(?<!目)的(?!确|士)|了(?!解|结)|(?<![存现所])在(?![线职编岗校途建])"
 )
 _ASKING_EN: Final = frozenset(
     re.findall(
         r"[\w'’]+",
-        "a about also an and any anybody anyone are as at be been by can could did do does each "
-        "find for from get had has have he her him his how i if in into is it its let's many me "
-        "much must my now of on or our please say shall she should show so some tell than that "
-        "the their them then there these they this to us was we were what what's when where "
-        "which who whom whose why will with would you your",
+        "a about also an and any anybody anyone are as at be been by can could decided did do "
+        "does each find for from get had has have he her him his how i if in into is it its "
+        "let's many me much must my now of on or our please say shall she should show so some "
+        "tell than that the their them then there these they this to us was we were what what's "
+        "when where which who whom whose why will with would you your",
     )
 )
 _QUESTION: Final = re.compile(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import groupby
 
 from agent.domain import Language
@@ -10,6 +11,10 @@ from agent.models.offline.passages import Shown, Unit
 from agent.models.offline.rows import in_words
 
 LONGEST_QUOTE = 400
+_SAID = re.compile(
+    r"(?P<at>\d{4}-\d\d-\d\d \d\d:\d\d) (?P<who>[^:\n]{1,60}): (?P<words>.+)", re.DOTALL
+)
+"""A line of a chat: when, who, and what was said."""
 
 _WORDS: dict[str, dict[Language, str]] = {
     "from": {"zh": "{title}写道：", "en": "{title} says:"},
@@ -91,7 +96,7 @@ def _quoted(group: tuple[Unit, ...], language: Language, *, numbered: bool) -> s
 
 def _say(what: str, language: Language, shown: Shown) -> str:
     title = _WORDS["title"][language].format(title=_title(shown))
-    if shown.updated:
+    if shown.updated and shown.sort != "message":  # its title tells the day
         title += _WORDS["dated"][language].format(updated=shown.updated)
     return _WORDS[what][language].format(title=title)
 
@@ -102,7 +107,12 @@ def _title(shown: Shown) -> str:
 
 
 def _words_of(unit: Unit) -> str:
-    return in_words(unit.text) if unit.kind == "row" else unit.text
+    if unit.kind == "row":
+        return in_words(unit.text)
+    said = _SAID.match(unit.text) if unit.shown.sort == "message" else None
+    if said and said["at"] in unit.shown.title and said["who"] in unit.shown.title:
+        return said["words"]
+    return unit.text
 
 
 def _short(text: str) -> str:

@@ -9,7 +9,13 @@ from dataclasses import dataclass, replace
 from agent.language import detect
 from agent.models.offline.passages import Shown, Unit
 from agent.models.offline.rating import Asked, Rated, all_units, ask, coverage, rate, weights_of
-from agent.models.offline.terms import numbers, places_in, terms
+from agent.models.offline.terms import (
+    evidence_terms,
+    exact_tokens,
+    numbers,
+    places_in,
+    terms,
+)
 from agent.models.offline.values import RARE_KINDS, answering
 
 MOST_QUOTES = 3
@@ -202,8 +208,21 @@ def _contradict(asked: Asked, a: Unit, b: Unit) -> bool:
     same_place = bool(at & or_at) or not (at or or_at)
     same_row = not (a.key and b.key and detect(a.key) == detect(b.key))
     return (
-        bool(kinds) and not sizes and same_place and (same_row or bool(terms(a.key) & terms(b.key)))
+        bool(kinds)
+        and not sizes
+        and same_place
+        and not _of_other_things(a, b)
+        and (same_row or bool(terms(a.key) & terms(b.key)))
     )
+
+
+def _of_other_things(a: Unit, b: Unit) -> bool:
+    """Whether one part names a product or code and the other, with its headings, none of it."""
+    for one, other in ((a, b), (b, a)):
+        codes = {c for c in exact_tokens(one.text) if not c.isdigit()}
+        if codes and not codes & evidence_terms(f"{other.context} {other.text}"):
+            return True
+    return False
 
 
 def _alike(a: str, b: str) -> float:

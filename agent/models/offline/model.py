@@ -123,7 +123,7 @@ def _next_calls(
     if searches and not seen.called.intersection(searches):
         sentences = variants(whole, asked)
         # People's own sources take few sentences: the one in the other language comes second.
-        other = in_other_language(whole)
+        other = in_other_language(whole, least=1)
         angles = [whole, *([other] if other else []), *sentences]
         own = tuple(dict.fromkeys(angles))
         return tuple(

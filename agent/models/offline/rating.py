@@ -39,6 +39,8 @@ _TITLE = 0.2
 _RANGE = 0.3
 _HISTORY = 0.25
 """What a report of something that happened loses when the question is not about the past."""
+_TALK = 0.25
+"""What a chat or a meeting gains when the question is what people decided."""
 _KIND_WORD = 0.6
 _ASIDE = 0.4
 """What a word counts that a listed answer has, but not the question above it."""
@@ -47,6 +49,7 @@ _HOW_TO = re.compile(r"\bhow (?:do|can|should|to)\b|\bsteps?\b|怎么(?!办)|如
 _PAST = re.compile(
     r"\b(?:did|was|were|happened|why|cause|incident)\b|INC-|原因|那次|事故|为什么|为何|发生", re.I
 )
+_DECISION = re.compile(r"\bdecid|\bdecision|\bagreed?\b|决定|商定|定在|定于|定了|敲定", re.I)
 _GENERIC_WAYS = frozenset(frozenset((t,)) for t in GENERIC)
 _PAGE = re.compile(r"Page \d+ of \d+")
 
@@ -158,6 +161,8 @@ def _rated(
         score += _RANGE
     if unit.shown.sort == "incident" and not _PAST.search(asked.text):
         score -= _HISTORY
+    if unit.shown.sort in {"message", "minutes"} and _DECISION.search(asked.text):
+        score += _TALK
     return Rated(unit, covered, said, fits, score)
 
 

@@ -41,9 +41,9 @@ _ASKING_EN = frozenset(
     re.findall(
         r"\w+",
         "a about after ahead also am an and any are as at be been bring by can company could "
-        "day days did do does during early fast for from get give go goes had happen happens "
-        "has have here hour hours how i if in into is it its just let like ll long make many "
-        "may me mean meaning minute minutes month months much must my need now of often on "
+        "day days decided did do does during early fast for from get give go goes had happen "
+        "happens has have here hour hours how i if in into is it its just let like ll long make "
+        "many may me mean meaning minute minutes month months much must my need now of often on "
         "one or our out per please re second seconds set shall should so some such take tell "
         "than that the their them then there these they this till to until up us use used "
         "using ve want was we week weeks went were what when where which who whom why will "
@@ -168,14 +168,14 @@ def _ways(concept: Concept) -> frozenset[frozenset[str]]:
     return frozenset(terms(name) or evidence_terms(name) for name in names)
 
 
-def in_other_language(text: str) -> str:
-    """The text's field words as a short question in the other language; empty below two words."""
+def in_other_language(text: str, least: int = 2) -> str:
+    """The text's field words as a short question in the other language; empty below `least`."""
     from_zh = bool(_HAN_RUN.search(text))
     named = [t for t in things(text) if t.concept or (t.sure and t.said.isascii())]
     place = next((t.concept for t in named if t.concept and t.place), None)
     words = [_other_name(t, from_zh=from_zh) for t in named if not t.place]
     words = [word for word in dict.fromkeys(words) if word]
-    if not words or len(words) + bool(place) < 2:
+    if not words or len(words) + bool(place) < least:
         return ""
     if from_zh:
         return f"What is the {' '.join(words)}{' in ' + place.en[0].title() if place else ''}?"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -418,3 +419,38 @@ async def test_own_sources_are_searched_in_both_languages() -> None:
     assert minutes.arguments == {
         "query": "What was decided about the launch date? 发布日期是多少？"
     }
+
+
+# --- what people decided in their chats --------------------------------------------------------
+
+NOTES = found("kb-sf", "StarFleet 4.1 发布说明", "发布日期：2026 年 1 月 19 日。")
+CHAT = Passage(
+    "fm-launch",
+    "x300-launch · 陈浩 · 2026-10-26 16:20",
+    "2026-10-26 16:20 陈浩: 那就这么定：X-300 发布日改到 2027 年 3 月 18 日。\n"
+    "2026-10-26 16:24 Alice Wagner: 18 March works for sales.",
+    kind="message",
+    updated="2026-10-26",
+    score=0.5,
+    private=True,
+)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What was decided about the launch date?", "发布日期定在哪天？", "X-300 的发布日定在哪天？"],
+)
+async def test_what_was_decided_stands_in_the_chat(question: str) -> None:
+    answer = await answered(question, NOTES, CHAT)
+    assert cited(answer) == ["fm-launch"]
+    # Who said it and when stands above the quote, not in it again.
+    assert "- 那就这么定：X-300 发布日改到 2027 年 3 月 18 日。" in answer
+    assert answer.count("16:20") == 1
+    assert "2026-10-26 更新" not in answer
+    assert "updated" not in answer
+
+
+async def test_two_products_with_two_dates_are_no_conflict() -> None:
+    own = replace(CHAT, kind="product", source="kb-x")
+    answer = await answered("发布日期定在哪天？", NOTES, own)
+    assert "两份现行资料" not in answer

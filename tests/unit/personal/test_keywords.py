@@ -11,6 +11,8 @@ from connectors.personal.keywords import asks, fewer, keywords, terms, told_term
     ("question", "limit", "wanted"),
     [
         ("X-300 的发布日最后定在哪天？", 50, "X-300 发布日"),
+        ("发布日期定在哪天？", 50, "发布日期"),
+        ("What was decided about the launch date?", 50, "launch date"),
         ("充电桩最后选了哪家？", 30, "充电桩"),
         ("请帮我查一下Rotterdam试点住哪家酒店", 30, "Rotterdam 试点住 酒店"),
         ("公司的目的地是否确定？请了解现在的目标", 50, "公司 目的地 确定 了解现在 目标"),
