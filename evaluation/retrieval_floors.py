@@ -19,7 +19,7 @@ from rag.calibration import load_calibration
 from rag.documents import Chunk, Document, Vectors
 from rag.embedded_index import EmbeddedIndex
 from rag.embedders import open_embedder
-from rag.ports import Channels, Embedder
+from rag.ports import Channels, Embedder, SearchIndex
 from rag.retrieval import fused_scores
 
 READERS = frozenset((EVERYONE,))
@@ -36,7 +36,7 @@ class Side:
     """One language: the set, an index of its paragraphs, the vectors of its questions."""
 
     data: Xquad
-    index: EmbeddedIndex
+    index: SearchIndex
     questions: Vectors
 
 
@@ -55,11 +55,15 @@ async def build_side(language: Language, embedder: Embedder, folder: Path) -> Si
     """Index one language's paragraphs, one chunk each, and embed its questions once."""
     data = read_xquad(language)
     index = EmbeddedIndex(folder / f"{language}.sqlite")
-    vectors = embedder.embed_passages(data.paragraphs)
-    for n, (text, vector) in enumerate(zip(data.paragraphs, vectors, strict=True)):
-        document = Document(f"kb-{n}", "xquad", f"{n}.txt", "", language=language)
-        await index.upsert(document, [Chunk(0, text)], vector[None], embedder.name)
+    await fill(index, data, embedder.embed_passages(data.paragraphs), embedder.name)
     return Side(data, index, embedder.embed_queries(data.questions))
+
+
+async def fill(index: SearchIndex, data: Xquad, vectors: Vectors, embedder: str) -> None:
+    """Put one language's paragraphs into an index."""
+    for n, (text, vector) in enumerate(zip(data.paragraphs, vectors, strict=True)):
+        document = Document(f"kb-{n}", "xquad", f"{n}.txt", "", language=data.language)
+        await index.upsert(document, [Chunk(0, text)], vector[None], embedder)
 
 
 async def channels(asked: Side, read: Side, embedder: str, question: int, limit: int) -> Channels:
@@ -108,7 +112,7 @@ async def floors(embedder_name: str) -> dict[tuple[Language, Language], Mapping[
             (q, p): await measure(sides[q], sides[p], embedder.name) for q, p in DIRECTIONS
         }
         for side in sides.values():
-            side.index.close()
+            await side.index.aclose()
     return reached
 
 

