@@ -41,12 +41,12 @@ def running_node(folder: Path) -> Generator[str]:
     """The address of a node that all callers with this folder share.
 
     Raises:
-        NoNode: no address is set, and there is no Java or no Maven.
+        NoNode: no address is set, and there is no JDK or no Maven.
     """
     if url_given():
         yield url_given()
         return
-    for program in ("java", "mvn"):
+    for program in ("java", "javac", "mvn"):
         if shutil.which(program) is None:
             raise NoNode(f"OPENSEARCH_URL is not set and there is no {program} to start a node")
     folder.mkdir(parents=True, exist_ok=True)
