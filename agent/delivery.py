@@ -26,11 +26,15 @@ class Delivery:
 
     In a group it stands between the loop and both its model and its voice: who may read the words
     of a step is known when the step's request is made, and is found out while the model begins.
-    Words that the chat may not read go to the asker's direct chat.
+    Words that the chat may not read go to the asker's direct chat. `handle` is that of the message
+    which an attempt before this one has posted in the chat.
     """
 
-    def __init__(self, desk: Desk, record: TurnRecord, key: str, posted: Posted) -> None:
+    def __init__(
+        self, desk: Desk, record: TurnRecord, key: str, posted: Posted, handle: str = ""
+    ) -> None:
         self._desk, self._record, self._key = desk, record, key
+        self._handle = handle
         self._grouped = record.question.chat.kind == "group"
         self.room = self._target = self._stream(key, posted)
         self._audience = Audience(desk.rooms, desk.directory, record.question)
@@ -45,7 +49,7 @@ class Delivery:
         message = (
             self._desk.chat.begin_privately(chat, asker, key, self._record.question.text)
             if posted is None
-            else self._desk.chat.begin(chat, asker, key)
+            else self._desk.chat.begin(chat, asker, key, self._handle, self._record.attempt - 1)
         )
         language = self._record.question.language
         return AnswerStream(

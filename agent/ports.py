@@ -351,7 +351,9 @@ class Chat(Protocol):
 
     async def react(self, chat: ChatRef, sign: Sign) -> None: ...
 
-    def begin(self, chat: ChatRef, asker: Identity, turn: str) -> AnswerMessage: ...
+    def begin(
+        self, chat: ChatRef, asker: Identity, turn: str, handle: str = "", attempt: int = 0
+    ) -> AnswerMessage: ...
 
     def begin_privately(
         self, chat: ChatRef, asker: Identity, turn: str, about: str

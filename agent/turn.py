@@ -87,12 +87,12 @@ async def run_turn(desk: Desk, record: TurnRecord, watch: Stopwatch) -> Outcome:
         record = replace(record, question=question)
     outbox = Outbox(desk.table, desk.clock, record)
     earlier = await outbox.intend(ANSWER)
-    key = record.turn
-    if earlier is not None and earlier.handle is None:
+    key, handle = record.turn, (earlier and earlier.handle) or ""
+    if earlier is not None and not handle:
         # What an attempt that died has posted is not known; under its key the platform would take
         # the new message for a repetition and show neither it nor its answer.
         key = f"{record.turn}-{record.attempt}"
-    async with Delivery(desk, record, key, partial(outbox.sent, ANSWER)) as delivery:
+    async with Delivery(desk, record, key, partial(outbox.sent, ANSWER), handle) as delivery:
         thread = await session.recall(desk.table, record)
         outcome = await _without_model(desk, record, thread)
         if outcome is None:

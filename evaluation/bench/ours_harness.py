@@ -145,7 +145,9 @@ class Silent:
     async def announce(self, chat: str, text: str, key: str, person: str = "") -> str:
         return key
 
-    def begin(self, chat: ChatRef, asker: Identity, turn: str) -> Silent:
+    def begin(
+        self, chat: ChatRef, asker: Identity, turn: str, handle: str = "", attempt: int = 0
+    ) -> Silent:
         return self
 
     def begin_privately(self, chat: ChatRef, asker: Identity, turn: str, about: str) -> Silent:

@@ -51,7 +51,9 @@ class PlainChat:
             raise self.deaf
         self.seen.append(f"{sign} {chat.message}")
 
-    def begin(self, chat: ChatRef, asker: Identity, turn: str) -> PlainMessage:
+    def begin(
+        self, chat: ChatRef, asker: Identity, turn: str, handle: str = "", attempt: int = 0
+    ) -> PlainMessage:
         self.begun.append(turn)
         return PlainMessage(self)
 

@@ -126,6 +126,7 @@ async def test_a_crashed_worker_is_followed_by_another_when_the_ring_comes_again
         assert crashed
         assert reply_.answer.status == "answered"
         assert "Words." in reply_.shown
+        assert len(reply_.messages) == 1, "the successor goes on with the message that stands"
         record = await bot.turn(reply_.said.turn)
         assert (record["attempt"], record["state"]) == (2, "DONE")
         assert await bot.place.queue.receive() == ()
