@@ -20,7 +20,7 @@ from typing import Final
 
 from agent.dialogue import ToolSpec
 from agent.domain import Json, Language, Question
-from agent.errors import BadArguments, Misconfigured
+from agent.errors import BadArguments, Misconfigured, ToolFailed
 from agent.material import has_words
 from agent.ports import Effect, Tool, ToolResult
 from connectors.personal.keywords import terms, told_terms
@@ -145,7 +145,11 @@ class CautiousTool:
         self._check_outward(arguments)
         self._check_searched(arguments)
         self.reading.kinds.add(self.permission)
-        result = await self.tool.call(arguments)
+        try:
+            result = await self.tool.call(arguments)
+        except ToolFailed:
+            self.reading.anything = True  # a fault may be told in others' words
+            raise
         self.reading.anything |= bool(result.passages)
         self.reading.private |= any(passage.private for passage in result.passages)
         return result
