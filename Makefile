@@ -45,6 +45,8 @@ connections: .venv/.connections ## what plumbline serve needs for long connectio
 
 setup: .venv/.local ## prepare the environment, nothing else
 
+FAST := not live and not slow and not browser and not needs_opensearch
+
 # --- for people -------------------------------------------------------------------------------
 demo: .venv/.local ## simulator and bot on 127.0.0.1 with a chat page
 	@$(BIN)/plumbline demo
@@ -57,7 +59,7 @@ test: .venv/.dev ## the whole test suite, slow parts included
 
 # --- for contributors -------------------------------------------------------------------------
 check: lint types imports size ## the one gate: lint, types, imports, core size, fast tests
-	@$(BIN)/python -m pytest -m "not live and not slow and not browser"
+	@$(BIN)/python -m pytest -m "$(FAST)"
 
 fmt: .venv/.dev ## format the code
 	@$(BIN)/ruff format -q $(SOURCES) && $(BIN)/ruff check -q --fix $(SOURCES)
@@ -76,7 +78,7 @@ size: ## the core stays small (AL12): agent/ without models/ and stores/ under 5
 	  awk 'NF { n++ } END { print "core: " n " lines of at most 5000, blank ones aside"; exit n >= 5000 }'
 
 cov: .venv/.dev ## coverage of the fast tests, by branch
-	@$(BIN)/python -m pytest -m "not live and not slow and not browser" --cov --cov-report=term:skip-covered
+	@$(BIN)/python -m pytest -m "$(FAST)" --cov --cov-report=term:skip-covered
 
 bench: .venv/.dev ## overhead beside five agent frameworks (shared harness needed); writes docs/performance.md
 	@$(BIN)/python -m evaluation.bench.run
