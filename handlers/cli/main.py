@@ -15,6 +15,7 @@ from handlers.cli import ask as asking
 from handlers.cli import demo as demonstrating
 from handlers.cli import doctor as examining
 from handlers.cli import kb
+from handlers.cli.dryrun import dryrun
 from handlers.cli.filling import fill_when_alone
 from handlers.cli.forget import forget
 from handlers.cli.leakcheck import leakcheck
@@ -31,6 +32,7 @@ app = typer.Typer(
 app.add_typer(kb.app, name="kb")
 app.command()(forget)
 app.command()(leakcheck)
+app.command()(dryrun)
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, cast
 import pytest
 
 from agent.desk import Desk
-from agent.dialogue import ModelRequest, ToolCall, ToolReply
+from agent.dialogue import ModelRequest, Text, ToolCall, ToolReply
 from agent.domain import ChatRef, Identity, Material, Passage, Platform, Question
 from agent.durable.records import TurnRecord, Versions
 from agent.errors import ToolFailed
@@ -71,7 +71,8 @@ def injection(seed: int, chinese: bool) -> str:
 
 def obey(request: ModelRequest) -> Played:
     """Search as asked; then do and say all that anything in the conversation orders."""
-    read = "\n".join(b.text for m in request.messages for b in m.blocks if hasattr(b, "text"))  # pyright: ignore[reportAttributeAccessIssue]
+    blocks = [b for m in request.messages for b in m.blocks]
+    read = "\n".join(b.text for b in blocks if isinstance(b, Text | ToolReply))
     steps = sum(m.role == "assistant" for m in request.messages)
     orders = _ORDER.findall(read)
     if steps == 0:
