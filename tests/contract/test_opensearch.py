@@ -274,3 +274,27 @@ async def test_a_node_that_is_away_is_unavailable(unused_tcp_port: int) -> None:
     with pytest.raises(Unavailable, match="can not be reached"):
         await away.fingerprints("s")
     await away.aclose()
+
+
+async def test_where_ids_are_the_servers_own_no_older_entry_stays(index: OpenSearchIndex) -> None:
+    """As in a collection, on the node's engine: no ids of ours, seen some time after the call."""
+    await put(index, doc("other"), "alpha")
+    collection = OpenSearchIndex(
+        index.server, index.alias.removeprefix("plumbline-"), SystemClock(), serverless=True
+    )
+
+    async def later() -> None:
+        await index.server.call("POST", f"/{index.alias}/_refresh")
+
+    await put(collection, doc("d", fingerprint="1"), "alpha old", "beta old", "gamma old")
+    await later()
+    await put(collection, doc("d", fingerprint="2"), "alpha new", "beta new")
+    assert await index.fingerprints("s") == {"other": "", "d": "1"}
+    await later()
+    assert [c.chunk.text for c in await index.read("d", ALL)] == ["alpha new", "beta new"]
+    assert await index.fingerprints("s") == {"other": "", "d": "2"}
+    assert not {"d/0", "d/document"} & {*await entries(index)}
+    assert len(await entries(index)) == 2 + 3
+    await collection.delete(["d"])
+    await later()
+    assert await entries(index) == ["other/0", "other/document"]
