@@ -77,7 +77,9 @@ class Wire:
             raise Unavailable(f"Slack {method}: HTTP {response.status_code} without a JSON object")
         if answer.get("ok") is True:
             return answer
-        raise self._fault(method, wire.name(answer.get("error")) or "unknown", answer, response)
+        raise self._fault(
+            method, wire.identifier(answer.get("error")) or "unknown", answer, response
+        )
 
     async def download(self, url: str, token: str) -> tuple[bytes, str]:
         """A file's bytes and media type, from Slack's own hosts or the configured API alone.

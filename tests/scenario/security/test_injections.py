@@ -149,7 +149,9 @@ class Ordered(PlainPlace):
             kinds.get(self.carrier, "document"), private=self.carrier in kinds,
         )  # fmt: skip
 
-    async def ask(self, carrier: str, order: str, number: int, chinese: bool) -> None:
+    async def ask(
+        self, carrier: str, order: str, number: int, chinese: bool, text: str = ""
+    ) -> None:
         """One question of the asker's, answered to its end."""
         self.carrier, self.order = carrier, order
         user, chat = ("U0OWN00001", "D0OWN00001") if self.platform == "slack" else (
@@ -165,8 +167,8 @@ class Ordered(PlainPlace):
             brought = (Material("quoted", order, at, "see the release page"),)
         language = "zh" if chinese else "en"
         question = Question(
-            asker, ChatRef(chat, "direct", message, thread=message), ASKED[language], language, at,
-            material=brought,
+            asker, ChatRef(chat, "direct", message, thread=message), text or ASKED[language],
+            language, at, material=brought,
         )  # fmt: skip
         accepted = await self.accept(question)
         assert await drain(self, accepted.session)
