@@ -27,6 +27,8 @@ RefusalReason = Literal[
     "type not read",
     "too large",
     "unpacks too large",
+    "needs too much memory",
+    "takes too long",
     "metadata not understood",
 ]
 

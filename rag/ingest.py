@@ -24,7 +24,8 @@ from rag.documents import (
     searched_text,
     source_id,
 )
-from rag.loaders import check_size, load
+from rag.loaders import check_size
+from rag.loaders.isolated import IsolatedReader, Limits
 from rag.loaders.metadata import (
     SIDECAR_ENDING,
     SPACE_FILE,
@@ -40,7 +41,7 @@ Progress = Callable[[int, int, str], None]
 
 _SPACE_NAME = re.compile(r"\w[\w.-]{0,63}")
 
-_PIPELINE = "2"
+_PIPELINE = "3"
 """Grows with any change of reading or chunking that should index every document anew."""
 
 
@@ -94,11 +95,13 @@ class Ingestion:
         embedder: Embedder,
         catalog: Catalog,
         sizes: Mapping[Language, ChunkSize] = DEFAULT_SIZES,
+        limits: Limits = Limits(),  # noqa: B008  frozen
     ) -> None:
         self._index = index
         self._embedder = embedder
         self._catalog = catalog
         self._sizes = sizes
+        self._limits = limits
 
     async def add(
         self, path: Path, space: str, progress: Progress | None = None, *, replace: bool = False
@@ -120,14 +123,15 @@ class Ingestion:
         known = {entry.source: entry for entry in await self._catalog.entries(space)}
         indexed = await self._index.fingerprints(space)
         report = IngestReport()
-        for done, file in enumerate(files, start=1):
-            entry = known.get(file.source)
-            current = indexed.get(file.source, "")
-            if file.source in relabelled:
-                report.relabelled.add(file.external)
-            await self._take(file, defaults, entry, current, report)
-            if progress is not None:
-                progress(done, len(files), file.external)
+        with IsolatedReader(self._limits) as reader:
+            for done, file in enumerate(files, start=1):
+                entry = known.get(file.source)
+                current = indexed.get(file.source, "")
+                if file.source in relabelled:
+                    report.relabelled.add(file.external)
+                await self._take(file, reader, defaults, entry, current, report)
+                if progress is not None:
+                    progress(done, len(files), file.external)
         if whole:
             here = {file.source for file in files}
             gone = [entry for source, entry in known.items() if source not in here]
@@ -195,6 +199,7 @@ class Ingestion:
     async def _take(
         self,
         file: _File,
+        reader: IsolatedReader,
         space: SpaceDefaults,
         entry: CatalogEntry | None,
         indexed: str,
@@ -205,7 +210,10 @@ class Ingestion:
             if self._is_current(entry, fingerprint, indexed):
                 self._report_current(entry, file, report)
                 return
-            taken = await asyncio.to_thread(self._read, file, space, fingerprint, content_hash)
+            reading = await asyncio.to_thread(reader.read, file.path)
+            taken = await asyncio.to_thread(
+                self._prepare, file, reading, space, fingerprint, content_hash
+            )
         except DocumentRefused as refusal:
             await self._refuse(file, space, entry, refusal, report)
             return
@@ -266,7 +274,8 @@ class Ingestion:
     def _fingerprint(self, file: _File, space: SpaceDefaults) -> tuple[str, str]:
         """What changes with anything that the index depends on, and the hash of the bytes alone."""
         check_size(file.path.stat().st_size)
-        content = hashlib.sha256(file.path.read_bytes()).hexdigest()
+        with file.path.open("rb") as stream:
+            content = hashlib.file_digest(stream, "sha256").hexdigest()
         beside = file.path.with_name(file.path.name + SIDECAR_ENDING)
         parts = [
             content,
@@ -282,10 +291,14 @@ class Ingestion:
         except (DocumentRefused, OSError):
             return ""
 
-    def _read(
-        self, file: _File, space: SpaceDefaults, fingerprint: str, content_hash: str
+    def _prepare(
+        self,
+        file: _File,
+        reading: Reading,
+        space: SpaceDefaults,
+        fingerprint: str,
+        content_hash: str,
     ) -> _Taken:
-        reading: Reading = load(file.path.name, file.path.read_bytes())
         described = describe(file.external, reading, sidecar(file.path), space)
         document = dataclasses.replace(described, fingerprint=fingerprint)
         chunks = chunk_sections(reading.sections, self._sizes[document.language])

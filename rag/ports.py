@@ -1,4 +1,4 @@
-"""The ports of the knowledge base: index, embedder, loader. Adapters stand in files beside them."""
+"""The ports of the knowledge base: index and embedder. Adapters stand in files beside them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from agent.domain import DocumentStatus, Language
-from rag.documents import Chunk, Document, IndexedChunk, Reading, Vectors
+from rag.documents import Chunk, Document, IndexedChunk, Vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +120,3 @@ class Embedder(Protocol):
     def embed_passages(self, texts: Sequence[str]) -> Vectors: ...
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors: ...
-
-
-class Loader(Protocol):
-    """Bytes of one format to a Reading; raises DocumentRefused."""
-
-    def __call__(self, data: bytes) -> Reading: ...

@@ -9,6 +9,9 @@ from pathlib import PurePath
 
 from rag.documents import DocumentRefused, Reading
 
+Beat = Callable[[], None]
+"""Called by a loader at each page, row or other step; while it comes, reading may go on."""
+
 LARGEST = 50 * 2**20
 """Bytes of a file that are read at all."""
 
@@ -20,9 +23,15 @@ _READER_FAULTS = (
 
 _PDF, _ZIP, _OLE = b"%PDF-", b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
+_OFFICE = {".docx": "Word", ".xlsx": "Excel", ".xlsm": "Excel", ".pptx": "PowerPoint"}
 
-def load(name: str, data: bytes) -> Reading:
-    """Read a file's bytes by the format that its name says.
+
+def go_on() -> None:
+    """The beat where nobody watches how long a step takes."""
+
+
+def load(name: str, data: bytes, beat: Beat = go_on) -> Reading:
+    """Read a file's bytes by the format that its name says; `beat` is called at each step of it.
 
     Raises:
         DocumentRefused: empty, too large, of an unread type, or not what the name says.
@@ -35,7 +44,7 @@ def load(name: str, data: bytes) -> Reading:
     check_size(len(data))
     _check_first_bytes(suffix, data)
     try:
-        reading = _FORMATS[suffix](data)
+        reading = _FORMATS[suffix](data, beat)
     except _READER_FAULTS as error:
         raise DocumentRefused("damaged", "open it and save or export it again") from error
     if not reading.text.strip():
@@ -63,51 +72,65 @@ def check_size(size: int) -> None:
 def _check_first_bytes(suffix: str, data: bytes) -> None:
     if suffix == ".pdf" and _PDF not in data[:1024]:
         raise DocumentRefused("not what its name says", "it is no PDF; export it as PDF again")
-    if suffix == ".docx" and data.startswith(_OLE):
+    office = _OFFICE.get(suffix)
+    if office and data.startswith(_OLE):
         raise DocumentRefused(
             "needs a password",
-            "it is an encrypted or an old .doc file; save it without a password as .docx",
+            f"it is encrypted or of an old format; save it without a password as {suffix}",
         )
-    if suffix == ".docx" and not data.startswith(_ZIP):
+    if office and not data.startswith(_ZIP):
         raise DocumentRefused(
-            "not what its name says", "it is no Word file; save it as .docx, or name it .txt"
+            "not what its name says",
+            f"it is no {office} file; save it as {suffix}, or name it .txt",
         )
-    if suffix not in (".pdf", ".docx") and data.startswith((_PDF, _ZIP, _OLE)):
+    if suffix != ".pdf" and not office and data.startswith((_PDF, _ZIP, _OLE)):
         raise DocumentRefused("not what its name says", "give the file the ending of its format")
 
 
 # Each format's libraries are loaded when the first file of that format comes.
-def _markdown(data: bytes) -> Reading:
+def _markdown(data: bytes, _beat: Beat) -> Reading:
     from rag.loaders.markdown import load_markdown
 
     return load_markdown(data)
 
 
-def _text(data: bytes) -> Reading:
+def _text(data: bytes, _beat: Beat) -> Reading:
     from rag.loaders.plain_text import load_text
 
     return load_text(data)
 
 
-def _html(data: bytes) -> Reading:
+def _html(data: bytes, _beat: Beat) -> Reading:
     from rag.loaders.web_page import load_html
 
     return load_html(data)
 
 
-def _pdf(data: bytes) -> Reading:
+def _pdf(data: bytes, beat: Beat) -> Reading:
     from rag.loaders.pdf_file import load_pdf
 
-    return load_pdf(data)
+    return load_pdf(data, beat)
 
 
-def _word(data: bytes) -> Reading:
+def _word(data: bytes, beat: Beat) -> Reading:
     from rag.loaders.word_file import load_word
 
-    return load_word(data)
+    return load_word(data, beat)
 
 
-_FORMATS: dict[str, Callable[[bytes], Reading]] = {
+def _excel(data: bytes, beat: Beat) -> Reading:
+    from rag.loaders.excel_file import load_excel
+
+    return load_excel(data, beat)
+
+
+def _slides(data: bytes, beat: Beat) -> Reading:
+    from rag.loaders.slides_file import load_slides
+
+    return load_slides(data, beat)
+
+
+_FORMATS: dict[str, Callable[[bytes, Beat], Reading]] = {
     ".md": _markdown,
     ".markdown": _markdown,
     ".txt": _text,
@@ -115,4 +138,7 @@ _FORMATS: dict[str, Callable[[bytes], Reading]] = {
     ".htm": _html,
     ".pdf": _pdf,
     ".docx": _word,
+    ".xlsx": _excel,
+    ".xlsm": _excel,
+    ".pptx": _slides,
 }

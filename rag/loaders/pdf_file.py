@@ -7,7 +7,7 @@ import itertools
 import logging
 import re
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 import pdfplumber
@@ -31,7 +31,7 @@ _SENTENCE_END = tuple("。！？；.!?;:：")
 _Box = tuple[float, float, float, float]
 
 
-def load_pdf(data: bytes) -> Reading:
+def load_pdf(data: bytes, beat: Callable[[], None]) -> Reading:
     """The text of all pages in reading order, as one run: a paragraph may cross a page.
 
     Raises:
@@ -45,7 +45,10 @@ def load_pdf(data: bytes) -> Reading:
                 raise DocumentRefused("too large", f"split it at {_MOST_PAGES} pages")
             properties = cast("dict[str, object]", file.metadata)  # pyright: ignore[reportUnknownMemberType]  untyped
             title = str(properties.get("Title") or "")
-            parts = [part for page in file.pages for part in _page(page)]
+            parts: list[_Part] = []
+            for page in file.pages:
+                beat()
+                parts += _page(page)
     except (PdfminerException, MalformedPDFException, PSException) as error:
         raise _refusal(error) from error
     _fill(outline, _joined(parts))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import cast
 from xml.etree.ElementTree import Element
 
@@ -18,22 +18,18 @@ from docx.table import Table
 from docx.text.paragraph import Paragraph
 
 from rag.documents import Block, DocumentRefused, Reading
+from rag.loaders.archive import check_archive
 from rag.loaders.outline import Outline, numbered_heading, table_block
 
 _NAMES = {"w": nsmap["w"]}
 _VALUE = qn("w:val")
-_MOST_ENTRIES = 5_000
-_LARGEST_XML = 24 * 2**20
-"""Bytes of one XML part once unpacked: its tree takes about ten times as much memory."""
-_LARGEST_TOTAL = 400 * 2**20
-_HIGHEST_RATIO = 200
 _HEADING_NAME = re.compile(
     r"(?:heading|标题|標題|überschrift|titre|título|titolo|заголовок|見出し|제목)\s*([1-9])",
     re.IGNORECASE,
 )
 
 
-def load_word(data: bytes) -> Reading:
+def load_word(data: bytes, beat: Callable[[], None]) -> Reading:
     """Sections by heading level; the first paragraph in the style Title is the title.
 
     Raises:
@@ -47,6 +43,7 @@ def load_word(data: bytes) -> Reading:
     outline = Outline()
     title = file.core_properties.title.strip()
     for part in _body(file):
+        beat()
         if isinstance(part, Table):
             outline.block(_table(part))
         elif _style_names(part) & {"title"} and not title:
@@ -56,35 +53,6 @@ def load_word(data: bytes) -> Reading:
         else:
             outline.text(_paragraph(part))
     return Reading(outline.sections(), title)
-
-
-def check_archive(data: bytes) -> None:
-    """Refuse an archive by its own table of contents, before anything is unpacked.
-
-    What an entry declares is also the most that is ever read of it, so a lying entry gains nothing.
-
-    Raises:
-        DocumentRefused: too many or too large entries, encrypted entries, or no readable archive.
-    """
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            entries = archive.infolist()
-    except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
-        raise DocumentRefused("damaged", "the file is cut or broken; copy it again") from error
-    if any(entry.flag_bits & 1 for entry in entries):
-        raise DocumentRefused("needs a password", "save it without a password")
-    total = sum(entry.file_size for entry in entries)
-    if (
-        len(entries) > _MOST_ENTRIES
-        or total > _LARGEST_TOTAL
-        or total > _HIGHEST_RATIO * max(len(data), 2**16)
-        or any(
-            e.file_size > _LARGEST_XML for e in entries if e.filename.endswith((".xml", ".rels"))
-        )
-    ):
-        raise DocumentRefused(
-            "unpacks too large", "split the document, or save it again without embedded data"
-        )
 
 
 def _body(file: WordFile) -> Iterator[Paragraph | Table]:

@@ -192,9 +192,12 @@ def test_types_sizes_and_blank_files() -> None:
         check_size(LARGEST + 1)
 
 
-@given(st.binary(max_size=300), st.sampled_from([".md", ".txt", ".html", ".pdf", ".docx"]))
+ENDINGS = st.sampled_from([".md", ".txt", ".html", ".pdf", ".docx", ".xlsx", ".pptx"])
+
+
+@given(st.binary(max_size=300), ENDINGS)
 def test_no_bytes_raise_anything_but_a_refusal(data: bytes, suffix: str) -> None:
-    heads = {".pdf": b"%PDF-1.4\n", ".docx": b"PK\x03\x04"}
+    heads = {".pdf": b"%PDF-1.4\n"} | dict.fromkeys((".docx", ".xlsx", ".pptx"), b"PK\x03\x04")
     try:
         reading = load("a" + suffix, heads.get(suffix, b"") + data)
     except DocumentRefused:
