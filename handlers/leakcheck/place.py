@@ -104,9 +104,11 @@ class WatchedChat:
         """A sign has no words."""
         del chat, sign
 
-    def begin(self, chat: ChatRef, asker: Identity, turn: str) -> AnswerMessage:
+    def begin(
+        self, chat: ChatRef, asker: Identity, turn: str, handle: str = "", attempt: int = 0
+    ) -> AnswerMessage:
         """A message in the chat."""
-        del turn
+        del turn, handle, attempt
         return _Watched(self.witness, "frame", readers_of(self.tenant, chat, asker))
 
     def begin_privately(
