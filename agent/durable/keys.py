@@ -235,6 +235,11 @@ def consent(principal: str, connector: str) -> Key:
     return Key("P#" + _joined(principal), "CON#" + _joined(connector))
 
 
+def offered(principal: str) -> Key:
+    """That a person was offered to connect own sources not long ago."""
+    return Key("P#" + _joined(principal), "OFFER")
+
+
 def user_token(principal: str, purpose: str) -> Key:
     """A person's token, sealed."""
     return Key("P#" + _joined(principal), "TOK#" + _joined(purpose))

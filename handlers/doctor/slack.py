@@ -24,6 +24,7 @@ SCOPES: Final[Mapping[str, bool]] = {
     "im:write": False,
     "reactions:read": False,
     "reactions:write": True,
+    "search:read.public": False,
     "usergroups:read": False,
     "users:read": True,
 }

@@ -210,7 +210,7 @@ async def _sources(order: _Order) -> Reply:
     if switch in ("on", "off"):
         meant = {*own.kinds} if own and kind == connect.ALL else {kind}
         if not meant <= {*kinds}:
-            return Reply(manual.line(order.language, "sources_unknown"))
+            return Reply(manual.line(order.language, "sources_unknown", order.platform))
         off = off | meant if switch == "off" else off - meant
         await order.save(replace(order.chosen, off=off))
     if own and switch != "off" and connect.needs_sign_in(own, off):
@@ -227,8 +227,7 @@ async def _model(order: _Order) -> Reply:
     names, language = order.desk.house.models, order.language
     if not order.rest:
         now = order.desk.model.capability().name
-        only = "" if len(names) > 1 else "\n" + manual.line(language, "model_only")
-        return Reply(manual.models(language, now, names) + only)
+        return Reply(manual.models(language, order.platform, now, names))
     known = order.rest in names and (
         order.rest == names[0] or await order.desk.house.opens(order.rest)
     )
@@ -244,12 +243,12 @@ async def _lang(order: _Order) -> Reply:
     if wanted and wanted not in _LANGUAGES:
         return Reply(manual.language_refused(order.language, order.platform, order.rest))
     if not wanted:
-        return Reply(manual.speaking(order.language))
+        return Reply(manual.speaking(order.language, order.platform))
     language = _LANGUAGES[wanted]
     await order.save(replace(order.chosen, language=language))
     if not language:
         return Reply(manual.line(order.record.question.language, "language_auto"))
-    return Reply(manual.speaking(language))
+    return Reply(manual.speaking(language, order.platform))
 
 
 async def _status(order: _Order) -> Reply:

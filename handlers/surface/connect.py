@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal, cast
 
 from agent.domain import Language, Platform
-from agent.errors import PlumblineError
-from agent.ports import Control
+from agent.durable import keys
+from agent.durable.records import new_item
+from agent.errors import ConditionFailed, PlumblineError
+from agent.ports import Absent, AnyOf, Compare, Control
 from handlers.surface import manual
 
 if TYPE_CHECKING:
@@ -55,10 +57,9 @@ _THEN: Final[_Pair] = {
 _SCOPES_OF: Final[_Pair] = {"zh": "{kind}：{scopes}", "en": "{kind}: {scopes}"}
 _BUTTON: Final[_Pair] = {"zh": "连接{platform}", "en": "Connect {platform}"}
 _REMARK: Final[_Pair] = {
-    "zh": "没有搜索{kinds}，因为还没有连接。我单独给您发了连接按钮。（PL-210）",
+    "zh": "没有搜索{kinds}，因为还没有连接。要连接，请发送 {sources}。（PL-210）",
     "en": (
-        "Not searched, because it is not connected: {kinds}. I sent you a button to connect, for "
-        "you alone. (PL-210)"
+        "Not searched, because it is not connected: {kinds}. To connect, send {sources}. (PL-210)"
     ),
 }
 _DONE: Final[_Pair] = {
@@ -116,26 +117,45 @@ def own_sources(desk: Desk) -> OwnSources | None:
     return cast("OwnSources | None", desk.house.own)
 
 
-def remark(desk: Desk, language: Language) -> str:
+def remark(desk: Desk, language: Language, platform: Platform) -> str:
     """The closing line of an answer that had to do without a sign-in; "" when none was needed."""
     own = own_sources(desk)
     if own is None or not own.wanted:
         return ""
-    return _REMARK[language].format(kinds=_kinds(language, _ordered(own, own.wanted)))
+    return _REMARK[language].format(
+        kinds=_kinds(language, _ordered(own, own.wanted)),
+        sources=manual.command(platform, "sources"),
+    )
 
 
 async def offer_after(desk: Desk, record: TurnRecord) -> None:
     """Offer the asker alone to connect what the turn could not search; nothing when it could.
 
-    An offer that can not be delivered is left: the command sources makes another one.
+    Once a day: the remark under each answer names the command sources, which offers at any time.
+    An offer that can not be delivered is left.
     """
     own = own_sources(desk)
     if own is None or not own.wanted:
         return
     try:
+        if await _offered_lately(desk, record):
+            return
         await offer(desk, record, desk.preferences.off, record.turn)
     except PlumblineError as fault:
         log.warning("turn %s: nobody was offered to connect: %s", record.turn, fault.code)
+
+
+async def _offered_lately(desk: Desk, record: TurnRecord) -> bool:
+    """Whether another turn of the person made the offer less than a day ago; else it is noted."""
+    asker, now = record.question.asker, desk.clock.now()
+    note = new_item(keys.offered(asker.principal), "offered", asker.org, now, asker.principal)
+    note["turn"] = record.turn
+    due = AnyOf((Absent(), Compare("exp", "<=", int(now)), Compare("turn", "=", record.turn)))
+    try:
+        await desk.table.put_if(note, (due,))
+    except ConditionFailed:
+        return True
+    return False
 
 
 async def offer(desk: Desk, record: TurnRecord, off: frozenset[str], about: str = "") -> None:

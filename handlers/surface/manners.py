@@ -33,4 +33,4 @@ class ChatManners:
         kinds = [kind for kind in desk.house.kinds if kind in desk.preferences.off]
         language, platform = question.language, question.asker.platform
         off = manual.switched_off(language, platform, kinds) if kinds and refused else ""
-        return "\n".join(filter(None, (connect.remark(desk, language), off)))
+        return "\n".join(filter(None, (connect.remark(desk, language, platform), off)))

@@ -15,7 +15,6 @@ Line = Literal[
     "new_in_channel",
     "feedback_what",
     "feedback_kept",
-    "model_only",
     "language_auto",
     "sources_unknown",
     "admins_only",
@@ -112,11 +111,12 @@ _WAITING: Final[_Pair] = {
     "en": "Questions waiting here: {n}.",
 }
 _MODELS: Final[_Pair] = {
-    "zh": "现在使用：{model}。\n可选：{names}。\n发送 /model 加名字来选择（Slack：/plumb model）。",
-    "en": (
-        "In use: {model}.\nTo choose from: {names}.\n"
-        "Send /model and a name to choose (Slack: /plumb model)."
-    ),
+    "zh": "现在使用：{model}。\n可选：{names}。\n要换一个，请发送 {command} 加名字。",
+    "en": "In use: {model}.\nTo choose from: {names}.\nTo choose, send {command} and a name.",
+}
+_MODEL_ONLY: Final[_Pair] = {
+    "zh": "现在使用：{model}。只有这一个模型可用。",
+    "en": "In use: {model}. It is the only model here.",
 }
 _MODEL_SET: Final[_Pair] = {
     "zh": "好的，从现在起由 {model} 回答您的问题。",
@@ -127,8 +127,8 @@ _MODEL_REFUSED: Final[_Pair] = {
     "en": "There is no model {name} to choose. To choose from: {names}.",
 }
 _LANGUAGE: Final[_Pair] = {
-    "zh": "我现在用中文跟您说。发送 lang en 换成英文，lang auto 跟随问题的语言。",
-    "en": "I speak English with you. Send lang zh for Chinese, lang auto to follow the question.",
+    "zh": "现在用中文回答您。换成英文请发送 {other}，跟随提问的语言请发送 {auto}。",
+    "en": "I answer in English. Send {other} for Chinese, {auto} to follow your question.",
 }
 _LANGUAGE_REFUSED: Final[_Pair] = {
     "zh": (
@@ -172,14 +172,13 @@ _LINES: Final[dict[Line, _Pair]] = {
         "en": "Write what you think behind the command: {feedback} The sources are useful",
     },
     "feedback_kept": {"zh": "谢谢，您的意见已记下。", "en": "Thank you, your words are noted."},
-    "model_only": {"zh": "只有一个模型可用。", "en": "There is one model only."},
     "language_auto": {
         "zh": "好的，我用您提问的语言回答。",
         "en": "Done: I answer in the language of your question.",
     },
     "sources_unknown": {
-        "zh": "没有这种来源。请发送 sources 查看。",
-        "en": "There is no such source. Send sources to see them.",
+        "zh": "没有这种来源。请发送 {sources} 查看。",
+        "en": "There is no such source. Send {sources} to see them.",
     },
     "admins_only": {
         "zh": "只有管理员可以这样做。请联系管理员。",
@@ -241,13 +240,13 @@ _WELCOME: Final[_Pair] = {
 
 WELCOME: Final[dict[Language, Welcome]] = {
     "zh": Welcome(
-        "公司知识库里您有权限看的资料，以及您发给我的消息；不读其他聊天。",
+        "公司知识库里您有权限看的资料，以及您发给我的消息；您自己的聊天和文档，连接之后才读。",
         "问题和答案 30 天，问题的登记 90 天，您的评价 400 天，之后删除。",
         ("去上海出差住宿标准是多少？", "VPN 错误 809 怎么解决？", "年假怎么申请？"),
     ),
     "en": Welcome(
-        "the documents of the knowledge base that you may read, and what you send me; no other "
-        "chats.",
+        "the documents of the knowledge base that you may read, and what you send me; your own "
+        "chats and documents only once you have connected them.",
         "questions and answers for 30 days, the register of questions for 90 days, your opinions "
         "for 400 days; then they are deleted.",
         (
@@ -283,9 +282,12 @@ def status(language: Language, model: str, documents: int, version: str, waiting
     )
 
 
-def models(language: Language, model: str, names: Sequence[str]) -> str:
+def models(language: Language, platform: str, model: str, names: Sequence[str]) -> str:
     """The model in use and those to choose from."""
-    return _MODELS[language].format(model=model, names=", ".join(names))
+    text = _MODELS if len(names) > 1 else _MODEL_ONLY
+    return text[language].format(
+        model=model, names=", ".join(names), command=command(platform, "model")
+    )
 
 
 def model_set(language: Language, model: str) -> str:
@@ -298,9 +300,12 @@ def model_refused(language: Language, name: str, names: Sequence[str]) -> str:
     return _MODEL_REFUSED[language].format(name=name[:80], names=", ".join(names))
 
 
-def speaking(language: Language) -> str:
+def speaking(language: Language, platform: str) -> str:
     """Which language is spoken and how to change it."""
-    return _LANGUAGE[language]
+    other = "lang en" if language == "zh" else "lang zh"
+    return _LANGUAGE[language].format(
+        other=command(platform, other), auto=command(platform, "lang auto")
+    )
 
 
 def language_refused(language: Language, platform: str, name: str) -> str:

@@ -35,7 +35,7 @@ ShareNote = Literal["listing", "sharing", "shared", "outsiders", "no_rights", "g
 
 _Pair = dict[Language, str]
 _LISTED: Final = 20
-_BUTTON: Final[_Pair] = {"zh": "分享到群里", "en": "Share here"}
+_BUTTON: Final[_Pair] = {"zh": "分享到群里", "en": "Share with the group"}
 _YES: Final[_Pair] = {"zh": "确认分享", "en": "Yes, share it"}
 _ASK: Final[_Pair] = {
     "zh": "确认后，群里所有人都能看到这个答案。以下来源不是每个人都能看：\n{titles}",

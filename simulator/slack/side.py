@@ -23,8 +23,9 @@ APP_TOKEN = "xapp-demo-app"  # noqa: S105 - the demo's published token, worth no
 BOT_TOKEN = "xoxb-demo-bot"  # noqa: S105 - the demo's published token, worth nothing
 SIGNING_SECRET = "demo-signing-secret"  # noqa: S105 - as above
 BOT_SCOPES = (
-    "app_mentions:read,chat:write,im:history,im:write,channels:history,groups:history,files:read,"
-    "files:write,commands,reactions:read,reactions:write,users:read,assistant:write,"
+    "app_mentions:read,chat:write,im:history,im:write,channels:history,channels:read,"
+    "groups:history,groups:read,files:read,files:write,commands,reactions:read,reactions:write,"
+    "users:read,assistant:write,"
     "search:read.public,canvases:read,usergroups:read"
 )
 USER_SCOPES = (

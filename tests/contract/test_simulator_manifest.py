@@ -18,6 +18,7 @@ from connectors.slack import events as slack_events
 from connectors.slack.api import SlackApi
 from handlers.doctor.slack import SCOPES
 from simulator.faults.scopes import scope_of
+from simulator.slack.side import BOT_SCOPES
 from tests.fakes.clock import FakeClock
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -34,6 +35,8 @@ FEISHU_BY_CHOICE = {"im:message.group_msg"}
 SLACK_EVENT_SCOPES = {"app_mentions:read", "im:history", "reactions:read", "commands"}
 SLACK_PRIVATE_CHANNELS = {"groups:read"}
 """Their ids begin like those of public ones, so no call shows it."""
+SLACK_SEARCH = {"search:read.public"}
+"""For searches with an event's action_token, which the tools of own sources make (SLACK.md 6)."""
 SLACK_SOON = {"files:read", "users:read"}
 """What is asked for now so that nobody has to install again for the next release."""
 
@@ -102,12 +105,18 @@ def manifest() -> dict[str, Any]:
 
 async def test_slack_scopes(manifest: dict[str, Any]) -> None:
     asked = manifest["oauth_config"]["scopes"]["bot"]
-    unseen = SLACK_EVENT_SCOPES | SLACK_PRIVATE_CHANNELS | SLACK_SOON
+    unseen = SLACK_EVENT_SCOPES | SLACK_PRIVATE_CHANNELS | SLACK_SEARCH | SLACK_SOON
     assert set(asked) == await _slack_scopes() | unseen
     assert asked == sorted(asked)
     assert set(asked) == set(SCOPES)
     guide = (DOCS / "connect-slack.md").read_text("utf-8")
     assert [scope for scope in asked if f"`{scope}`" not in guide] == []
+
+
+def test_the_simulated_workspace_grants_what_the_manifest_asks_for(
+    manifest: dict[str, Any],
+) -> None:
+    assert {*manifest["oauth_config"]["scopes"]["bot"]} <= {*BOT_SCOPES.split(",")}
 
 
 def test_slack_events(manifest: dict[str, Any]) -> None:

@@ -93,9 +93,12 @@ async def test_lang_changes_the_language_of_our_texts(
     async with stage() as bot:
         if bot.platform == "slack":
             await plumb(bot, f"lang {language}")
-            await told(bot, manual.speaking(language), await bot.direct())
+            await told(bot, manual.speaking(language, bot.platform), await bot.direct())
         else:
-            assert manual.speaking(language) in (await bot.ask(f"/lang {language}")).shown
+            assert (
+                manual.speaking(language, bot.platform)
+                in (await bot.ask(f"/lang {language}")).shown
+            )
         reply = await bot.ask(question)
         assert phrases.offline_model(language) in reply.shown
         assert "650" in reply.shown

@@ -221,6 +221,22 @@ async def test_signing_out_forgets_at_once_and_ends_the_token(bot: Stage) -> Non
     assert "nothing to end" in (await bot.ask("logout")).shown
 
 
+async def test_the_offer_comes_once_a_day_and_when_it_is_asked_for(bot: Stage) -> None:
+    async def offers() -> int:
+        where = {"platform": bot.platform, "chat": await bot.direct(), "as": "alice"}
+        return str(await bot.get("messages", **where)).count("/start?ticket=")
+
+    first = await bot.ask(ASK)
+    assert "To connect, send" in first.shown
+    await told(bot, "alice", "/start?ticket=")
+    made = await offers()
+    again = await bot.ask("And where?")
+    assert "PL-210" in again.shown
+    assert await offers() == made
+    await bot.ask("sources")
+    assert await offers() > made
+
+
 async def test_what_is_switched_off_is_not_offered(bot: Stage) -> None:
     await bot.ask("sources off minutes")
     await bot.ask(ASK)

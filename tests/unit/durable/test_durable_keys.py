@@ -42,6 +42,7 @@ MODEL: tuple[tuple[Key, str, str], ...] = (
     (keys.approval("a"), "A#a", "A"),
     (keys.preferences("p"), "P#p", "PREF"),
     (keys.consent("p", "docs"), "P#p", "CON#docs"),
+    (keys.offered("p"), "P#p", "OFFER"),
     (keys.user_token("p", "read"), "P#p", "TOK#read"),
     (keys.data_key("p"), "P#p", "KEY"),
     (keys.app_token("slack", "A0", "T0"), "X#slack#A0#T0", "TOK"),
