@@ -95,7 +95,7 @@ async def run(name: str) -> dict[str, list[float]]:
                 for cut in cuts:
                     sys.stdout.write(f"{q} -> {p}  {describe(held_out, weights, cut)}\n")
         for side in sides.values():
-            side.index.close()
+            await side.index.aclose()
     sys.stdout.write(f"{json.dumps(fitted)}\n")
     return fitted
 

@@ -43,18 +43,14 @@ async def claim(
     found = await current(server, alias)
     if found is None:
         first = Generation(generation_name(alias, 1), embedder, dimensions)
-        try:
-            await create(server, first, alias, serverless=serverless)
-        except IndexRefused as refusal:
-            if _EXISTS not in str(refusal):
-                raise  # somebody else made it a moment ago: what they made is looked at below
+        await _create_first(server, alias, first, serverless=serverless)
         found = await current(server, alias) or first
     if found == Generation(found.name, embedder, dimensions):
         return
     if await _holds_chunks(server, found.name):
         check_generation(found, embedder, dimensions)
     following = next_generation(found, embedder, dimensions)
-    await create(server, following, "", serverless=serverless)
+    await create(server, following, serverless=serverless)
     await swap(server, alias, found, following)
     await drop(server, found)
 
@@ -65,11 +61,27 @@ def next_generation(found: Generation, embedder: str, dimensions: int) -> Genera
     return Generation(generation_name(alias, found.number + 1), embedder, dimensions)
 
 
-async def create(server: Server, generation: Generation, alias: str, *, serverless: bool) -> None:
-    """Make an index; behind no alias when that is "", in place of what broke off under the name."""
-    if not alias:
-        await drop(server, generation)
-    body = index_body(generation, alias, serverless=serverless)
+async def create(server: Server, generation: Generation, *, serverless: bool) -> None:
+    """Make an index behind no alias, in place of what broke off under its name."""
+    await drop(server, generation)
+    await _create(server, generation, serverless=serverless)
+
+
+async def _create_first(server: Server, alias: str, first: Generation, *, serverless: bool) -> None:
+    """Make the first index and its alias, which comes last: nobody is to meet one not yet ready."""
+    try:
+        await _create(server, first, serverless=serverless)
+    except IndexRefused as refusal:
+        if _EXISTS not in str(refusal):
+            raise
+        if not serverless:  # somebody else makes it at this moment
+            await server.call("GET", f"/_cluster/health/{first.name}?wait_for_status=yellow")
+    add = {"add": {"index": first.name, "alias": alias}}
+    await server.call("POST", "/_aliases", {"actions": [add]})
+
+
+async def _create(server: Server, generation: Generation, *, serverless: bool) -> None:
+    body = index_body(generation, serverless=serverless)
     await server.call("PUT", f"/{generation.name}", body)
 
 

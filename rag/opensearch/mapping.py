@@ -96,8 +96,8 @@ def generation_of(name: str, mapping: dict[str, Any]) -> Generation:
     return Generation(name, meta["embedder"], int(meta["dimensions"]), int(meta["format"]))
 
 
-def index_body(generation: Generation, alias: str, *, serverless: bool) -> dict[str, Any]:
-    """What an index is created with; "" as the alias gives it none yet.
+def index_body(generation: Generation, *, serverless: bool) -> dict[str, Any]:
+    """What an index is created with.
 
     Terms are made by rag/text.py and only split at spaces here, so both indexes find the same.
     Changes are seen with our own refresh at the end of each call and not before, so that nobody
@@ -139,5 +139,4 @@ def index_body(generation: Generation, alias: str, *, serverless: bool) -> dict[
                 "record": {"type": "object", "enabled": False},
             },
         },
-        **({"aliases": {alias: {}}} if alias else {}),
     }

@@ -44,7 +44,7 @@ async def rebuild(index: OpenSearchIndex, embedder: Embedder, grace: float = _GR
     await _lock(index, old, locked=True)
     swapped = False
     try:
-        await generations.create(index.server, new, "", serverless=index.serverless)
+        await generations.create(index.server, new, serverless=index.serverless)
         count = await _copy(index, old, new, embedder)
         await generations.swap(index.server, index.alias, old, new)
         swapped = True

@@ -153,7 +153,7 @@ def fault(status: int, kind: str, reason: str) -> PlumblineError:
 
 def passing(status: int, kind: str) -> bool:
     """Whether the same may be taken later; a write block ends with the rebuild that set it."""
-    return status == 429 or status >= 500 or kind == _BLOCKED
+    return status in (408, 429) or status >= 500 or kind == _BLOCKED
 
 
 async def parts(
