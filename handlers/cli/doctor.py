@@ -47,6 +47,19 @@ def examination(platform: Platform, chat: str, save: Path | None, person: str) -
     )
 
 
+def check_chat(chat: str, examined: Sequence[Platform]) -> None:
+    """Make sure that one of the platforms can be written to at --chat; "" writes nowhere.
+
+    Raises:
+        Misconfigured: it is no address of any of them.
+    """
+    if chat and not any(examination(one, chat, None, "").chat for one in examined):
+        raise Misconfigured(
+            f"--chat {chat} is no address here: Feishu takes a mail address, ou_… or oc_…, "
+            "Slack takes U…, C… or D…"
+        )
+
+
 async def examine_platform(
     settings: Settings,
     wanted: Examination,

@@ -114,8 +114,9 @@ def doctor(
 ) -> None:
     """Probe your real tenant call by call and scope by scope; exit status 1 for a missing need."""
     settings, person = Settings.from_environment(), examining.read_token(user_token_file)
-    sound = True
-    for one in examining.platforms(settings, platform):
+    examined, sound = examining.platforms(settings, platform), True
+    examining.check_chat(chat, examined)
+    for one in examined:
         wanted = examining.examination(one, chat, save, person)
         findings = asyncio.run(examining.examine_platform(settings, wanted))
         typer.echo(examining.report(one, findings))

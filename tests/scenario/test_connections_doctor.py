@@ -275,3 +275,9 @@ class TestTheCommand:
         assert (slack.chat, slack.person) == ("C0DEMO0001", "xoxp-demo-alice")
         with pytest.raises(Misconfigured, match="can not be read"):
             doctor.read_token(tmp_path / "none")
+
+    def test_a_chat_that_is_no_address_is_told(self) -> None:
+        doctor.check_chat("", ["feishu"])
+        doctor.check_chat("U0DEMO0001", ["feishu", "slack"])
+        with pytest.raises(Misconfigured, match="a mail address"):
+            doctor.check_chat("nonsense", ["feishu"])
