@@ -1,12 +1,15 @@
-"""Sections to passages: blocks of one section are packed, long ones cut at lines and sentences."""
+"""Sections to passages: blocks of one section are packed, long ones cut at lines and sentences.
+
+How a document is cut depends on its kind: rag.chunk_profiles.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from agent.domain import Language
 from rag.documents import Block, Chunk, Section
 
 
@@ -26,9 +29,6 @@ class ChunkSize:
         return int(self.target * self.overlap)
 
 
-DEFAULT_SIZES: dict[Language, ChunkSize] = {"zh": ChunkSize(500), "en": ChunkSize(1200)}
-"""Characters: about the same content in both scripts (manuals 300-500, CAPABILITIES IN3)."""
-
 _BLANK_LINE = "\n\n"
 
 _SEAMS = (
@@ -38,21 +38,53 @@ _SEAMS = (
 )
 
 
-def chunk_sections(sections: Sequence[Section], size: ChunkSize) -> tuple[Chunk, ...]:
+def chunk_sections(
+    sections: Sequence[Section], size: ChunkSize, unit: re.Pattern[str] | None = None
+) -> tuple[Chunk, ...]:
     """The document's chunks in order; each says under which headings it stands.
 
     Nothing is lost: the texts without their overlaps, put together, are the blocks in order, each
     with a blank line behind it. Chunks of one section overlap, chunks of different sections do
-    not. Small sections under the same heading share a chunk, their own headings kept as a line.
+    not. Small sections under the same heading share a chunk, their own headings kept as a line;
+    where `unit` is given, none do.
+
+    `unit` matches the beginning of what stays whole where it fits a chunk, such as a clause, a
+    speaker's turn or a question with its answer; the blocks of one are put together with line ends.
     """
     chunks: list[Chunk] = []
-    for group in _small_together(sections, size.target):
-        place = " > ".join(_common(group))
+    for place, texts in _runs(sections, size.target, unit):
         overlap = ""
-        for own in _pack(_texts(group, len(_common(group))), size.target):
+        for own in _pack(texts, size.target):
             chunks.append(Chunk(len(chunks), overlap + own, place, len(overlap)))
             overlap = _tail(own, size.repeated)
     return tuple(chunks)
+
+
+def _runs(
+    sections: Sequence[Section], target: int, unit: re.Pattern[str] | None
+) -> Iterator[tuple[str, Iterator[str]]]:
+    """Texts that may share chunks and overlap, with the headings above them."""
+    if unit is not None:
+        yield from ((" > ".join(s.path), _units(s, unit)) for s in sections)
+        return
+    for group in _small_together(sections, target):
+        common = _common(group)
+        yield " > ".join(common), _texts(group, len(common))
+
+
+def _units(section: Section, start: re.Pattern[str]) -> Iterator[str]:
+    """A section's units in order; what stands before the first one is one too."""
+    open_unit = ""
+    for block in section.blocks:
+        text = f"{block.text}\n"
+        begins = [m.start() for m in start.finditer(text)] if block.kind == "text" else []
+        for number, (at, end) in enumerate(pairwise((0, *begins, len(text)))):
+            if number and open_unit.strip():
+                yield open_unit.rstrip("\n")
+                open_unit = ""
+            open_unit += text[at:end]
+    if open_unit.strip():
+        yield open_unit.rstrip("\n")
 
 
 def _small_together(sections: Sequence[Section], target: int) -> Iterator[list[Section]]:

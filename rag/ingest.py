@@ -7,14 +7,14 @@ import dataclasses
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent.domain import EVERYONE, Language
+from agent.domain import EVERYONE
 from agent.errors import ForPerson
 from rag.catalog import Catalog, CatalogEntry, Space, complete
-from rag.chunking import DEFAULT_SIZES, ChunkSize, chunk_sections
+from rag.chunk_profiles import chunked
 from rag.documents import (
     Chunk,
     Document,
@@ -41,7 +41,7 @@ Progress = Callable[[int, int, str], None]
 
 _SPACE_NAME = re.compile(r"\w[\w.-]{0,63}")
 
-_PIPELINE = "3"
+_PIPELINE = "4"
 """Grows with any change of reading or chunking that should index every document anew."""
 
 
@@ -94,13 +94,11 @@ class Ingestion:
         index: SearchIndex,
         embedder: Embedder,
         catalog: Catalog,
-        sizes: Mapping[Language, ChunkSize] = DEFAULT_SIZES,
         limits: Limits = Limits(),  # noqa: B008  frozen
     ) -> None:
         self._index = index
         self._embedder = embedder
         self._catalog = catalog
-        self._sizes = sizes
         self._limits = limits
 
     async def add(
@@ -281,7 +279,7 @@ class Ingestion:
             content,
             beside.read_text("utf-8", "replace") if beside.is_file() else "",
             space.kind,
-            [self._embedder.name, _PIPELINE, str(self._sizes)],
+            [self._embedder.name, _PIPELINE],
         ]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest(), content
 
@@ -301,7 +299,7 @@ class Ingestion:
     ) -> _Taken:
         described = describe(file.external, reading, sidecar(file.path), space)
         document = dataclasses.replace(described, fingerprint=fingerprint)
-        chunks = chunk_sections(reading.sections, self._sizes[document.language])
+        chunks = chunked(reading.sections, document.kind, document.language)
         texts = [searched_text(document, chunk) for chunk in chunks]
         return _Taken(document, content_hash, chunks, self._embedder.embed_passages(texts))
 
