@@ -76,7 +76,7 @@ def test_a_clause_stays_whole() -> None:
 
 
 def test_a_turn_stays_whole_and_short_ones_share() -> None:
-    turns = [f"Chen: {'agreed, ' * 60}so", "Dana: yes.", f"[10:03] Emil: {'never, ' * 80}no"]
+    turns = [f"Chen: {'agreed, ' * 90}so", "Dana: yes.", f"[10:03] Emil: {'never, ' * 99}no"]
     assert own("minutes", "\n".join(turns)) == [
         f"{turns[0]}\n\n{turns[1]}",
         turns[2],
