@@ -11,6 +11,7 @@ from agent.domain import DocumentStatus
 from agent.durable import keys, rights
 from agent.ports import Clock, Item, Key, Page, Table, Value
 from rag.documents import Document
+from rag.near_duplicates import near_duplicates
 
 State = Literal["indexing", "indexed", "refused", "removed"]
 """`indexing`: begun and not complete; the next run does it again."""
@@ -26,7 +27,8 @@ class CatalogEntry:
 
     `hash` is the SHA-256 of the file's bytes. `inherited` says that the readers are the space's; in
     entries of older versions, that they are the same as the space's. `updated_at` is when this
-    entry was written, in seconds since the epoch.
+    entry was written, in seconds since the epoch. `sketch` tells texts that are nearly the same
+    (rag.near_duplicates); "" in entries of older versions.
     """
 
     source: str
@@ -45,6 +47,7 @@ class CatalogEntry:
     obsolete_by: str = ""
     chunks: int = 0
     updated_at: float = 0.0
+    sketch: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +146,25 @@ class Catalog:
         }
 
 
-def complete(document: Document, content_hash: str, chunks: int) -> CatalogEntry:
+def copies(entries: Iterable[CatalogEntry]) -> dict[str, str]:
+    """Paths of documents that say nearly the same as another one, and that one's path.
+
+    Versions that are marked as such are none. The one that was named first by path is the original.
+    """
+    current = sorted(
+        (e for e in entries if e.state == "indexed" and e.status == "current"),
+        key=lambda e: e.external,
+    )
+    groups = {e.external: e.group for e in current}
+    found = near_duplicates({e.external: e.sketch for e in current if e.sketch})
+    return {
+        one: original
+        for one, original in found.items()
+        if not groups[one] or groups[one] != groups[original]
+    }
+
+
+def complete(document: Document, content_hash: str, chunks: int, sketch: str = "") -> CatalogEntry:
     """The entry of a document whose every chunk is in the index."""
     return CatalogEntry(
         source=document.source,
@@ -160,6 +181,7 @@ def complete(document: Document, content_hash: str, chunks: int) -> CatalogEntry
         group=document.group,
         obsolete_by=document.obsolete_by,
         chunks=chunks,
+        sketch=sketch,
     )
 
 

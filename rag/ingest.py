@@ -13,7 +13,7 @@ from pathlib import Path
 
 from agent.domain import EVERYONE
 from agent.errors import ForPerson
-from rag.catalog import Catalog, CatalogEntry, Space, complete
+from rag.catalog import Catalog, CatalogEntry, Space, complete, copies
 from rag.chunk_profiles import chunked
 from rag.documents import (
     Chunk,
@@ -34,6 +34,7 @@ from rag.loaders.metadata import (
     sidecar,
     space_defaults,
 )
+from rag.near_duplicates import sketch
 from rag.ports import Embedder, SearchIndex
 
 Progress = Callable[[int, int, str], None]
@@ -52,6 +53,7 @@ class IngestReport:
     `refused` maps a path to its reason and next step. `kept` holds documents that are not in the
     folder but stay, because nothing in the folder was known: it is another folder, or an empty one.
     `relabelled` got other readers with their space; what was not read anew counts as changed.
+    `copies` maps a document that says nearly the same as another one of the space to that one.
     """
 
     added: list[str] = field(default_factory=list[str])
@@ -61,6 +63,7 @@ class IngestReport:
     kept: list[str] = field(default_factory=list[str])
     refused: dict[str, str] = field(default_factory=dict[str, str])
     relabelled: set[str] = field(default_factory=set[str])
+    copies: dict[str, str] = field(default_factory=dict[str, str])
     chunks: int = 0
 
     @property
@@ -84,6 +87,7 @@ class _Taken:
     hash: str
     chunks: tuple[Chunk, ...]
     vectors: Vectors
+    sketch: str
 
 
 class Ingestion:
@@ -136,6 +140,7 @@ class Ingestion:
             recognised = replace or not here.isdisjoint(known)
             await self._sweep(gone, recognised=recognised, report=report)
         await self._opened(said)  # an operator may have set other readers meanwhile
+        report.copies = copies(await self._catalog.entries(space))
         return report
 
     async def set_readers(self, space: Space) -> frozenset[str]:
@@ -222,7 +227,8 @@ class Ingestion:
         pending = dataclasses.replace(complete(taken.document, "", 0), state="indexing")
         await self._catalog.put(dataclasses.replace(pending, fingerprint=""))
         await self._index.upsert(taken.document, taken.chunks, taken.vectors, self._embedder.name)
-        await self._catalog.put(complete(taken.document, taken.hash, len(taken.chunks)))
+        indexed_now = complete(taken.document, taken.hash, len(taken.chunks), taken.sketch)
+        await self._catalog.put(indexed_now)
         report.chunks += len(taken.chunks)
         known = entry is not None and entry.state != "refused"
         (report.changed if known else report.added).append(file.external)
@@ -301,7 +307,8 @@ class Ingestion:
         document = dataclasses.replace(described, fingerprint=fingerprint)
         chunks = chunked(reading.sections, document.kind, document.language)
         texts = [searched_text(document, chunk) for chunk in chunks]
-        return _Taken(document, content_hash, chunks, self._embedder.embed_passages(texts))
+        vectors = self._embedder.embed_passages(texts)
+        return _Taken(document, content_hash, chunks, vectors, sketch(reading.text))
 
 
 class BadSpaceName(ForPerson):

@@ -15,7 +15,7 @@ from handlers import wiring
 from handlers.cli import kb_rights
 from handlers.cli.terminal import run, show_json, show_rows, stop
 from handlers.settings import Settings
-from rag.catalog import CatalogEntry
+from rag.catalog import CatalogEntry, copies
 from rag.ingest import IngestReport
 from rag.knowledge import Knowledge
 from rag.loaders.metadata import SPACE_FILE
@@ -95,7 +95,9 @@ def list_documents(space: Space = "", as_json: AsJson = False) -> None:
     console = Console()
     entries = run(console, _entries(space))
     if as_json:
-        show_json([_plain(entry) for entry in entries])
+        spaces = {entry.space for entry in entries}
+        same = {name: copies(e for e in entries if e.space == name) for name in spaces}
+        show_json([_plain(e, same[e.space].get(e.external, "")) for e in entries])
     else:
         show_rows(console, _SHOWN, [_row(entry) for entry in entries])
 
@@ -163,7 +165,7 @@ def _row(entry: CatalogEntry) -> tuple[str, ...]:
     )
 
 
-def _plain(entry: CatalogEntry) -> Json:
+def _plain(entry: CatalogEntry, original: str) -> Json:
     return {
         "document": entry.source,
         "space": entry.space,
@@ -175,6 +177,7 @@ def _plain(entry: CatalogEntry) -> Json:
         "status": entry.status,
         "version": entry.version,
         "reason": entry.reason,
+        "nearly_same_as": original,
     }
 
 
@@ -207,6 +210,8 @@ def _show_report(console: Console, space: str, report: IngestReport) -> None:
     show_rows(console, (*_COUNTED, "refused", "chunks"), [row])
     for file, reason in report.refused.items():
         console.print(f"  refused {file}: {reason}", markup=False)
+    for copy, original in report.copies.items():
+        console.print(f"  {copy} says nearly the same as {original}", markup=False, soft_wrap=True)
     if report.kept:
         console.print(
             f"  {len(report.kept)} documents of the space are not in this folder and stay, because "

@@ -126,6 +126,16 @@ def test_the_list_names_title_readers_status_and_version(run: CliRunner, hr: Pat
     assert pay.split()[:6] == ["hr", "Pay", "bands", "everyone", "current", "2"]
 
 
+def test_near_duplicates_are_named(run: CliRunner, hr: Path) -> None:
+    text = "The badge opens the gate from seven to nine, the guard opens it after that. " * 3
+    for name in ("gate", "gate-copy"):
+        (hr / f"{name}.md").write_text(f"{text}{name}", "utf-8")
+    done = run.invoke(app, ["add", str(hr)])
+    assert "gate.md says nearly the same as gate-copy.md" in done.output
+    assert listed(run)["gate.md"]["nearly_same_as"] == "gate-copy.md"
+    assert listed(run)["gate-copy.md"]["nearly_same_as"] == ""
+
+
 def test_who_can_see_names_labels_and_people(run: CliRunner, hr: Path) -> None:
     def seen(thing: str) -> list[tuple[list[str], list[str]]]:
         done = run.invoke(app, ["who-can-see", thing, "--json"])

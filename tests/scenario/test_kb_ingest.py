@@ -213,3 +213,18 @@ async def test_remove_a_document_and_a_space(tmp_path: Path) -> None:
     assert await base.catalog.entries("hr") == ()
     assert await base.catalog.spaces() == ("hr",)
     assert await base.index.fingerprints("hr") == {}
+
+
+async def test_near_duplicates_are_told_and_marked_versions_are_none(tmp_path: Path) -> None:
+    base = KnowledgeBase(tmp_path)
+    rule = " ".join(
+        f"Rule {n} says that part {n * 7} is checked every {n} weeks." for n in range(40)
+    )
+    old = "---\nstatus: obsolete\n---\n"
+    folder = write(tmp_path / "hr", a=rule, b=f"{rule} Ask Dana.", c="Canteen.", d=old + rule)
+    write(
+        folder, e=f"---\ngroup: rules\n---\n{rule[::-1]}", f=f"---\ngroup: rules\n---\n{rule[::-1]}"
+    )
+    assert (await base.ingestion.add(folder, "hr")).copies == {"b.md": "a.md"}
+    write(folder, b="Something else is written here now.")
+    assert (await base.ingestion.add(folder, "hr")).copies == {}
