@@ -398,13 +398,12 @@ def test_tables_in_pipes_and_in_pairs_give_the_same_rows() -> None:
 
 
 async def test_own_sources_are_searched_in_both_languages() -> None:
-    text = {"type": "string"}
     tools = (
         ToolSpec("knowledge_search", "", {"properties": {"queries": {"type": "array"}}}),
         ToolSpec(
             "search_my_messages", "", {"properties": {"queries": {"type": "array", "maxItems": 2}}}
         ),
-        ToolSpec("search_my_minutes", "", {"properties": {"query": text}, "required": ["query"]}),
+        ToolSpec("search_my_minutes", "", {"properties": {"query": {"type": "string"}}}),
     )
     asked = Message("user", (Text("What was decided about the launch date?"),))
     events = [
