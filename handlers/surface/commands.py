@@ -243,7 +243,9 @@ async def _lang(order: _Order) -> Reply:
     if wanted and wanted not in _LANGUAGES:
         return Reply(manual.language_refused(order.language, order.platform, order.rest))
     if not wanted:
-        return Reply(manual.speaking(order.language, order.platform))
+        chosen = order.chosen.language
+        said = manual.speaking(chosen, order.platform) if chosen else None
+        return Reply(said or manual.no_language(order.platform))
     language = _LANGUAGES[wanted]
     await order.save(replace(order.chosen, language=language))
     if not language:

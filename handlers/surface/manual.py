@@ -130,6 +130,10 @@ _LANGUAGE: Final[_Pair] = {
     "zh": "现在用中文回答您。换成英文请发送 {other}，跟随提问的语言请发送 {auto}。",
     "en": "I answer in English. Send {other} for Chinese, {auto} to follow your question.",
 }
+_NO_LANGUAGE: Final = (
+    "我用您提问的语言回答。要固定一种，请发送 {zh} 或 {en}。\n"
+    "I answer in the language of your question. To keep to one, send {zh} or {en}."
+)
 _LANGUAGE_REFUSED: Final[_Pair] = {
     "zh": (
         "没有“{name}”这个选项。可以选：zh（中文）、en（英文）、auto（跟随问题的语言）。"
@@ -306,6 +310,11 @@ def speaking(language: Language, platform: str) -> str:
     return _LANGUAGE[language].format(
         other=command(platform, other), auto=command(platform, "lang auto")
     )
+
+
+def no_language(platform: str) -> str:
+    """No language is chosen, said in both: a command alone does not tell which one is meant."""
+    return _NO_LANGUAGE.format(zh=command(platform, "lang zh"), en=command(platform, "lang en"))
 
 
 def language_refused(language: Language, platform: str, name: str) -> str:

@@ -90,6 +90,7 @@ async def test_every_button_does_its_work(stage: Open, platform: Platform) -> No
         ("model", "In use: offline"),
         ("sources", "the knowledge base (kb): on"),
         ("sources off kb", "the knowledge base (kb): off"),
+        ("lang", "To keep to one, send"),
         ("lang en", "I answer in English. Send"),
         ("lang fr", '"fr" is not offered'),
         ("feedback The sources are useful", manual.line("en", "feedback_kept")),
