@@ -277,7 +277,8 @@ def _scopes(language: Language, scopes: Mapping[str, frozenset[str]], kinds: Seq
     return "\n".join(
         "· "
         + _SCOPES_OF[language].format(
-            kind=manual.kind_name(language, kind), scopes=", ".join(sorted(scopes.get(kind, ())))
+            kind=manual.kind_name(language, kind),
+            scopes=", ".join(f"`{scope}`" for scope in sorted(scopes.get(kind, ()))),
         )
         for kind in kinds
     )
