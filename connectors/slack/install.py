@@ -45,6 +45,7 @@ BOT_SCOPES: Final = (
     "im:write",
     "reactions:read",
     "reactions:write",
+    "search:read.public",
     "usergroups:read",
     "users:read",
 )

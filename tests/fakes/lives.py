@@ -153,6 +153,8 @@ class Lives:
         await vault.keep(person, grant, frozenset(("search",)))
         asked = Question(person, ROOM, canary(person, "sign-in"), "en", 1.0)
         await SignIns(self.table, self.cipher, self.clock, self.ids).begin(asked, frozenset(("x",)))
+        offered = keys.offered(person.principal)
+        await self.table.put(new_item(offered, "offered", person.org, 1.0, person.principal))
         key = keys.data_key(person.principal)
         await self.table.put({"pk": key.pk, "sk": key.sk, "key": canary(person, "key")})
         directory = OrganisationDirectory(
