@@ -187,6 +187,9 @@ class Place:
         self._system = system
         self._timeout = timeout
 
+    async def of(self, asker: Identity) -> Place:
+        return self
+
     def chat(self, platform: str) -> Silent:
         return self.silent
 
