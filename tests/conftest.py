@@ -16,6 +16,35 @@ NEEDS_OPENSEARCH = "needs_opensearch"
 REQUIRED = bool(os.environ.get("PLUMBLINE_TESTS_REQUIRE_OPENSEARCH"))  # noqa: TID251  set by CI
 """Whether a test that needs OpenSearch fails where it would be skipped."""
 
+WHOLE_TURNS = (
+    "tests/scenario/security/",
+    "tests/scenario/test_audience_chat",
+    "tests/scenario/test_buttons_answer",
+    "tests/scenario/test_commands_chat",
+    "tests/scenario/test_erasure_chat",
+    "tests/scenario/test_kb_cli",
+    "tests/scenario/test_listening",
+    "tests/scenario/test_reading_chat",
+    "tests/scenario/test_second_thoughts",
+    "tests/scenario/test_signin_",
+    "tests/scenario/test_turn_faults",
+    "tests/scenario/test_turn_sessions",
+    "tests/contract/test_feishu_personal",
+    "tests/contract/test_personal_slack",
+    "tests/contract/test_simulator_",
+    "tests/infra/test_opensearch_gate",
+    "tests/unit/rag/test_isolated",
+    "tests/unit/markup/test_neutral_output",
+)
+"""Parts whose every test takes seconds: they are slow, so that the gate stays under 90 seconds."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as slow what takes seconds a test."""
+    for item in items:
+        if item.nodeid.startswith(WHOLE_TURNS):
+            item.add_marker(pytest.mark.slow)
+
 
 @pytest.fixture(scope="session")
 def simulator_server() -> Iterator[RunningSimulator]:
