@@ -16,8 +16,13 @@ _THREAD: Final = "pressed_thread"
 
 
 def pressed_in(question: Question, chat: str, thread: str) -> Question:
-    """The work of a press with the place where it was made; as it is in the question's chat."""
-    if not chat or chat == question.chat.chat:
+    """The work of a press with the place where it was made; as it is beside the answer.
+
+    On Slack a message for one person stands in the channel and not in the answer's thread.
+    """
+    here = question.chat
+    same = thread == here.reply_root or question.asker.platform != "slack"
+    if not chat or (chat == here.chat and same):
         return question
     hints: Mapping[str, str] = {**question.platform_hints, _CHAT: chat, _THREAD: thread}
     return replace(question, platform_hints=hints)
@@ -29,7 +34,8 @@ def pressed_at(question: Question) -> ChatRef:
     if not chat:
         return replace(question.chat, thread=question.chat.reply_root)
     thread = question.platform_hints.get(_THREAD, "")
-    return ChatRef(chat, "direct", thread, thread or None)
+    kind = question.chat.kind if chat == question.chat.chat else "direct"
+    return ChatRef(chat, kind, thread, thread or None)
 
 
 async def direct_chat(table: Table, person: Identity) -> ChatRef | None:

@@ -2,52 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import re
-import signal
-import socket
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
+from tests.fakes.demo import PATIENCE, opened_demo
 from tests.fakes.page_stage import open_browser
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-
-ROOT = Path(__file__).parents[2]
-PATIENCE = 30_000
-"""Milliseconds for an answer, on a busy machine."""
 
 
 @pytest.fixture(scope="module")
 def page_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The demo in a process of its own, with a home of its own."""
-    ports = [free_port(), free_port()]
-    home = tmp_path_factory.mktemp("demo")
-    command = [sys.executable, "-m", "handlers.cli.main", "demo"]
-    command += ["--port", str(ports[0]), "--bot-port", str(ports[1])]
-    environment = {
-        "PATH": os.environ["PATH"],  # noqa: TID251  a process of its own needs one
-        "PLUMBLINE_HOME": str(home),
-        "PYTHONUNBUFFERED": "1",
-    }
-    with subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=environment
-    ) as process:
-        assert process.stdout is not None
-        said: list[str] = []
-        for line in process.stdout:
-            said.append(line)
-            if "Ctrl-C" in line:
-                break
-        assert f"http://127.0.0.1:{ports[0]}" in "".join(said)
-        yield f"http://127.0.0.1:{ports[0]}"
-        process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 0
+    with opened_demo(tmp_path_factory.mktemp("demo")) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
@@ -70,11 +41,6 @@ def page(browser: Browser, errors: list[str]) -> Iterator[Page]:
     yield opened
     opened.close()
     assert errors == []
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        return found.getsockname()[1]
 
 
 def ask(page: Page, question: str) -> None:

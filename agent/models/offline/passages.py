@@ -24,6 +24,8 @@ _SENTENCE_END = re.compile(r"(?<=[。！？])|(?<=[.!?])\s+(?=[A-Z0-9“\"*`\u4e
 _QUESTION = re.compile(r"[?？][*_\s]*$")
 _ASKED = re.compile(r"^[*_\s]*(?:问|Q|Question)\s*[:：]\s*")
 _REPLIED = re.compile(r"^[*_\s]*(?:答|A|Answer)\s*[:：]\s*")
+_BOX = re.compile(r"\[[ xX]\]\s+")
+"""What a to-do list sets before an item."""
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
 _MARKER = re.compile(r"\[(?:src:|no-answer)[^\]\n]*\]")
 
@@ -125,7 +127,7 @@ class _Cutter:
         elif kind == "item":
             match = _ITEM.match(line)
             if match:
-                yield self._unit("step" if match[1] else "item", match[2])
+                yield self._unit("step" if match[1] else "item", _BOX.sub("", match[2], count=1))
         elif kind == "text":
             yield from self._sentences(line)
 
