@@ -19,7 +19,7 @@ from connectors.feishu.markup import (
 )
 from connectors.markup.pages import pages
 from connectors.markup.renderer import document
-from connectors.markup.tree import Block, CitationMark, Words
+from connectors.markup.tree import Block, CitationMark, Words, own_line
 
 LIMIT: Final = 28_000
 """Bytes of a card's JSON; the platform takes about 30 KB."""
@@ -184,9 +184,9 @@ def plain_text(frame: Frame) -> str:
 
 
 def plain(text: str) -> str:
-    """Words of our own as card markdown: nothing in them is a mark."""
+    """Words of our own as card markdown: nothing in them is a mark, permissions are code."""
     lines = text.split("\n")
-    return "\n".join(card_writer().inline((Words(line),)) for line in lines)
+    return "\n".join(card_writer().inline(own_line(line)) for line in lines)
 
 
 def source_list(language: Language, cited: Sequence[Source]) -> str:

@@ -6,6 +6,7 @@ address is a `Citation`, and its address comes from the turn's source table.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -30,6 +31,15 @@ class CodeWords:
     """Code inside a line."""
 
     text: str
+
+
+_PERMISSION = re.compile(r"`([a-z_]+(?::[a-z_]+(?:\.[a-z_]+)*)+)`")
+
+
+def own_line(text: str) -> tuple[Words | CodeWords, ...]:
+    """A line of our own as plain words; only names of permissions in backticks are code."""
+    parts = _PERMISSION.split(text)
+    return tuple(CodeWords(part) if n % 2 else Words(part) for n, part in enumerate(parts) if part)
 
 
 @dataclass(frozen=True, slots=True)

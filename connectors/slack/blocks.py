@@ -15,7 +15,7 @@ from agent.ports import Control, Frame
 from connectors import wording
 from connectors.markup.pages import pages, split_exact
 from connectors.markup.renderer import document
-from connectors.markup.tree import Block, Words
+from connectors.markup.tree import Block, own_line
 from connectors.markup.writer import Writer
 from connectors.slack.markup import markdown_writer, mrkdwn_writer, safe_url
 
@@ -122,9 +122,9 @@ def answer_pages(frame: Frame) -> tuple[Page, ...]:
 
 
 def own_words(text: str, writer: Writer | None = None) -> str:
-    """Words of our own in mrkdwn (or by `writer`): nothing in them is a mark or an address."""
+    """Words of our own in mrkdwn (or by `writer`): no mark, no address, permissions as code."""
     used = writer or mrkdwn_writer()
-    return "\n".join(used.inline((Words(line),)) for line in text.split("\n"))
+    return "\n".join(used.inline(own_line(line)) for line in text.split("\n"))
 
 
 def source_list(language: Language, cited: Sequence[Source]) -> str:
