@@ -33,7 +33,7 @@ class CodeWords:
     text: str
 
 
-_PERMISSION = re.compile(r"`([a-z_]+(?::[a-z_]+(?:\.[a-z_]+)*)+)`")
+_PERMISSION = re.compile(r"`([a-z0-9_]+(?::[a-z0-9_]+(?:\.[a-z0-9_]+)*)+)`")
 
 
 def own_line(text: str) -> tuple[Words | CodeWords, ...]:

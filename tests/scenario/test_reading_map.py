@@ -12,7 +12,7 @@ ROWS = re.compile(r"^\| (C-[A-Z]{2}-\d\d) \| (.*?) \|(.*?)\|$", re.MULTILINE)
 NAMED = re.compile(r"(tests/[\w/]+\.py)::(test_\w+)")
 CASES = [
     f"C-{family}-{n:02d}"
-    for family, count in (("SL", 10), ("FS", 12), ("AG", 13))
+    for family, count in (("SL", 10), ("FS", 12), ("AG", 13), ("SE", 3))
     for n in range(1, count + 1)
 ]
 

@@ -7,7 +7,7 @@ import pytest
 from connectors.feishu.card import plain
 from connectors.slack.blocks import own_words
 
-OFFER = "· your chats: `channels:history`, `search:read.im`"
+OFFER = "· your chats: `channels:history`, `search:read.im`, `im:message.p2p_msg:get_as_user`"
 
 
 @pytest.mark.parametrize("write", [own_words, plain])
