@@ -69,6 +69,19 @@ async def test_without_a_connection_a_sign_in_is_needed(bench: Bench) -> None:
     assert await bench.access().scopes() == frozenset()
 
 
+async def test_c_fs_11_an_open_id_of_another_app_has_no_token(bench: Bench) -> None:
+    grant = await bench.connect()
+    for other in (
+        replace(ALICE, app="another-app"),
+        replace(ALICE, tenant="another-tenant"),
+        replace(ALICE, user=f"{ALICE.user}2"),
+    ):
+        with pytest.raises(SignInNeeded):
+            await PersonalAccess(other, bench.vault, bench.issuer).token()
+        assert await bench.vault.forget(other) is None
+    assert await bench.access().token() == grant.access
+
+
 async def test_a_token_near_its_end_is_renewed_and_the_new_one_stored(bench: Bench) -> None:
     old = await bench.connect()
     bench.clock.advance(LIFE - 30)
