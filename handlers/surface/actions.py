@@ -27,6 +27,10 @@ SHOWN: Final = 3_500
 """Characters of the passages that the sources button shows in all."""
 QUOTED: Final = 800
 """Characters of our answer in a question that is passed on to colleagues."""
+_QUESTIONS: Final = frozenset(("", "retry"))
+"""The acts of turns that answer a question."""
+_LOOKED_BACK: Final = 20
+"""Turns among which a person's newest question is looked for."""
 _MARKERS: Final = re.compile(r"\s*\[(?:src:[^\]\n]*|no-answer)\]")
 
 Act = Callable[[Desk, TurnRecord], Awaitable[str]]
@@ -140,9 +144,23 @@ async def _tell(desk: Desk, record: TurnRecord) -> str:
 
 
 async def _connected(desk: Desk, record: TurnRecord) -> str:
-    """Say that the sign-in went well, and offer to answer the question again."""
-    text, controls = await connect.connected(desk, record)
+    """Say that the sign-in went well, and offer to answer the newest question again."""
+    about = await _newest(desk, record) if record.question.about else ""
+    asked = replace(record, question=replace(record.question, about=about))
+    text, controls = await connect.connected(desk, asked)
     return await _whisper(desk, record, text, controls)
+
+
+async def _newest(desk: Desk, record: TurnRecord) -> str:
+    """The person's newest question where the connection was offered, which may be hours ago."""
+    session = keys.session(record.session)
+    page = await desk.table.query(session, keys.TURNS, limit=_LOOKED_BACK, reverse=True)
+    for turn in map(TurnRecord.from_item, page.items):
+        asked = turn.question
+        mine = turn.owner == record.owner and asked.act in _QUESTIONS
+        if mine and commands.parse(asked.text) is None:
+            return turn.turn
+    return record.question.about
 
 
 async def _why(desk: Desk, record: TurnRecord) -> str:

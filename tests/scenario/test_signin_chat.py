@@ -137,6 +137,17 @@ async def test_the_question_is_asked_again_with_one_press(bot: Stage) -> None:
     assert asked.said.turn in shown
 
 
+async def test_it_is_the_newest_question_that_is_asked_again(bot: Stage) -> None:
+    first = await bot.ask(ASK)
+    offer = await button(bot)
+    newest = await bot.ask("And where is it?")
+    await bot.ask("status")
+    await browser.connect(offer, "alice")
+    shown = json.dumps(await told(bot, "alice", "is connected. From now on I search"))
+    assert newest.said.turn in shown
+    assert first.said.turn not in shown
+
+
 async def test_somebody_elses_account_is_refused_and_nothing_stored(bot: Stage) -> None:
     await bot.ask(ASK)
     page = await browser.connect(await button(bot), "bob")
