@@ -101,7 +101,7 @@ def test_a_question_that_nobody_wrote_down_is_refused_with_a_next_step(
 
 @pytest.mark.parametrize(
     ("platform", "who", "name", "button"),
-    [("feishu", "chen", "陈浩", "连接飞书"), ("slack", "alice", "Alice Wagner", "Connect Slack")],
+    [("feishu", "chen", "陈浩", "连接飞书"), ("slack", "fang", "李芳", "Connect Slack")],
 )
 def test_a_person_connects_and_gets_answers_from_own_meetings(
     page: Page, page_address: str, platform: str, who: str, name: str, button: str
@@ -109,7 +109,7 @@ def test_a_person_connects_and_gets_answers_from_own_meetings(
     """Ask, connect on the platform's page, return to the chat, ask again with one press."""
     question = {
         "chen": "X-300 备件价格是多少？",
-        "alice": "What is the X-300 spare part price? 备件价格",
+        "fang": "What is the X-300 spare part price? 备件价格",
     }
     page.goto(f"{page_address}/#platform={platform}&as={who}")
     ask(page, question[who])
