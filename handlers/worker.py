@@ -96,7 +96,7 @@ async def drain(workplace: Workplace, session: str) -> bool:
             if not await inbox.is_cancelled(workplace.table, record):
                 raise
             continue  # its message was recalled while we took it up
-        except BaseException:
+        except BaseException:  # cancelling too: the lock is given back whatever it was
             await lock.release(workplace.table, workplace.clock, lease)
             raise
         # The end of a turn gives the lock back; who rang meanwhile found it held and left.

@@ -263,7 +263,7 @@ class EmbeddedIndex:
             db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
             try:
                 _prepare(db)
-            except BaseException:
+            except BaseException:  # whatever it is goes on; the connection is not left open
                 db.close()
                 raise
             self._connection = db

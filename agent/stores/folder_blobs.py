@@ -62,7 +62,7 @@ def _write(path: Path, data: bytes) -> None:
                 file.flush()
                 os.fsync(file.fileno())
             part.replace(path)
-        except BaseException:
+        except BaseException:  # whatever it is goes on; half a file does not stay
             part.unlink(missing_ok=True)
             raise
     except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:

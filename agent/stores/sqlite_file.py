@@ -75,7 +75,7 @@ class SqliteFile:
         try:
             result = work(connection)
             connection.execute("COMMIT")
-        except BaseException:
+        except BaseException:  # whatever it is goes on, cancelling too; nothing half is written
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
@@ -87,7 +87,7 @@ class SqliteFile:
             connection = sqlite3.connect(self._path, timeout=0, isolation_level=None)
             try:
                 self._prepare(connection)
-            except BaseException:
+            except BaseException:  # whatever it is goes on; the connection is not left open
                 connection.close()
                 raise
             self._connection = connection
